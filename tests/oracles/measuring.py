@@ -110,6 +110,16 @@ def coded(schema, rows, values, tags=None):
     )
 
 
+def table(columns, rows):
+    """Records of open single-valued columns from rows of text, '' = absent; values by code point."""
+    schema = Schema(tuple(Column(name) for name in columns))
+    values = tuple(tuple(sorted({row[i] for row in rows} - {""})) for i in range(len(columns)))
+    sets = [
+        tuple({values[i].index(cell) + 1} if cell else set() for i, cell in enumerate(row)) for row in rows
+    ]
+    return coded(schema, sets, values)
+
+
 @st.composite
 def schemas(draw, most_columns=4):
     """A small schema and the number of values of each column."""

@@ -17,7 +17,14 @@ from tasks.core.synthesis.aggregate_seeded_kernels import (
 )
 from tasks.core.synthesis.index import build_index
 from tasks.core.synthesis.index_kernels import longer_combination
-from tests.oracles.aggregate_seeded import aggregates_of, counted, half_up, oracle_of, type_8
+from tests.oracles.aggregate_seeded import (
+    Oracle,
+    aggregates_of,
+    counted,
+    half_up,
+    oracle_of,
+    type_8,
+)
 from tests.oracles.random_tables import exact_aggregates, noisy_aggregates
 
 
@@ -26,6 +33,24 @@ def _percentile(values, percentage):
     low, high, share = percentile_places(len(values), percentage)
     ascending = sorted(values)
     return between(ascending[low], ascending[high], share)
+
+
+@pytest.mark.parametrize(
+    ("values", "percentage", "exact", "weight"),
+    [
+        ([1, 2, 5], 95, 5, 5),
+        ([1, 2, 3, 4], 50, 2.5, 3),
+        (range(1, 21), 95, 19.65, 20),
+        (range(1, 41), 95, 38.65, 39),
+        ([1, 9], 50, 5, 5),
+        (range(1, 11), 60, 6.5333, 7),
+    ],
+)
+def test_t9_percentiles_and_weights(values, percentage, exact, weight):
+    """S10.9."""
+    assert float(type_8(values, percentage)) == pytest.approx(exact, abs=1e-4)
+    assert half_up(type_8(values, percentage)) == weight
+    assert _percentile(list(values), percentage) == weight
 
 
 @given(st.lists(st.integers(1, 2**53), min_size=1, max_size=30), st.integers(0, 100))
@@ -114,6 +139,22 @@ def test_weights_are_the_oracles_in_wide_records(reporting_length, percentage):
             expected = oracle.weights(frozenset(record), index.counts[:24], {})
             assert _kernel_weights(shard, record) == expected
             assert expected
+
+
+def test_synthetic_counts_only_look_at_the_whole_up_to_the_reporting_length():
+    """With a:b used up, a:b:c may still be reached over b:c while R is 3, but is missing beyond R = 2."""
+    counts = {frozenset(s): 5 for s in [[0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2]]}
+    used = {frozenset([0, 1]): 5}
+    for reporting_length, expected in [(3, 5), (2, 0)]:
+        short = {c: n for c, n in counts.items() if len(c) <= reporting_length}
+        oracle = Oracle(short, [0, 1, 2], reporting_length, 95, True)
+        assert oracle.weight(frozenset([1, 2]), 0, used) == expected
+        levels = [{tuple(sorted(c)): n for c, n in short.items() if len(c) == k} for k in range(1, 4)]
+        aggregates = aggregates_of(["a:1", "b:1", "c:1"], "abc", levels[:reporting_length], 5)
+        index = build_index(aggregates)
+        shard = Shard(index, 95, True, index.counts[:3], 1, 0)
+        shard._supply.remaining[_numbers(index, oracle)[frozenset([0, 1])]] = 0
+        assert _kernel_weights(shard, [1, 2]).get(0, 0) == expected
 
 
 @given(st.lists(st.integers(0, 2**40), min_size=1, max_size=70), st.data())
