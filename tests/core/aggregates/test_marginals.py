@@ -251,6 +251,16 @@ def test_a_table_without_columns_is_counted(tmp_path):
     assert (marginals.lengths, marginals.facts.number_of_records) == ((), 4)
 
 
+def test_progress_goes_up_to_one(tmp_path):
+    seen: list[float] = []
+    source = stored(coded(ABC, T1), tmp_path / "records")
+    destination = tmp_path / "marginals"
+    destination.mkdir()
+    count_marginals(source, destination, 3, ONE_THREAD, seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+
+
 @given(slots=st.lists(st.integers(0, 4), min_size=1, max_size=7), length=st.integers(1, 8))
 def test_more_sets_of_columns_than_can_be_listed_are_refused_before_they_are(slots, length):
     schema = Schema(tuple(Column(f"c{number}") for number in range(5)))

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates import marginals
-from tasks.core.aggregates.marginals import count_marginals, count_table
+from tasks.core.aggregates.marginals import count_marginals, count_table, each_beside
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.parts.workers import InProcess
 from tests.oracles.marginals import coded
@@ -86,3 +86,18 @@ def test_nothing_is_left_of_a_count_that_fails(tmp_path):
     assert left_in_store(parted) == []
     with pytest.raises(ParameterError):
         count_table(parted, tmp_path / "parts", 0, ONE_THREAD)
+
+
+def test_partitions_are_looked_at_beside_the_counts_of_the_whole_table(tmp_path):
+    records = coded(*single_valued("x x y"))
+    (tmp_path / "counts").mkdir()
+    parted = in_partitions(records, tmp_path, 2, FarAway())
+    counted = count_table(parted, tmp_path / "counts", 1, ONE_THREAD)
+    found = list(each_beside(parted, counted, "look", _numbers))
+    assert sum(own for own, _ in found) == 3
+    assert [counts for _, counts in found] == [[2, 1]] * 2
+    assert left_in_store(parted) == []
+
+
+def _numbers(records, marginals):
+    return records.number_of_records, marginals.table(1)["count"].to_pylist()

@@ -1,6 +1,7 @@
 """Coded records: order, bins and limits, the same bytes however a table lies, and what it takes."""
 
 import hashlib
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -19,6 +20,8 @@ from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.records.dropped import REASONS
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.header import InputFile
+from tests.oracles import loading
+from tests.oracles.loading import decode
 
 TOTAL = EncodingOptions(total=True, key=b"secret", tags=True)
 ROOT = Path(__file__).resolve().parents[3]
@@ -119,6 +122,8 @@ from tasks.core.errors import ResourceLimit
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.header import InputFile
+from tests.oracles import loading
+from tests.oracles.loading import decode
 
 def run(name):
     encode(InputFile(Path(name)), Schema((Column("A"),), "id"), EncodingOptions(total=True, key=b"s"))
@@ -157,6 +162,27 @@ def test_progress_is_told_in_shares_and_nothing_is_left_in_scratch(tmp_path):
     assert said
     assert all(what == "reading" and 0 <= share <= 1 for what, share in said)
     assert not list(scratch.iterdir())
+
+
+@pytest.mark.needs_shared
+@pytest.mark.parametrize("name", ["adult.csv", "national2019.csv", "taxi-1000.csv"])
+def test_real_tables_load_as_the_oracle_says(name):
+    path = Path(os.environ.get("MARGINALIA_DATA", ROOT.parent / "shared" / "data")) / name
+    if not path.is_file():
+        pytest.skip(f"{path} is missing")
+    header, *lines = path.read_text(encoding="utf-8").splitlines()
+    names = header.split(",")
+    subject = names.pop(0) if name.startswith("taxi") else None
+    schema = Schema(tuple(Column(column, zero_is_value=True) for column in names), subject)
+    records = encode(InputFile(path), schema, EncodingOptions(total=True, key=b"s"))
+    if subject is None:
+        expected = [line.split(",") for line in lines]
+        assert [list(map(str, row.values())) for row in decode(records).to_pylist()] == expected
+    else:
+        rows = [line.split(",") for line in lines]
+        expected = loading.load(header.split(","), rows, schema, b"s", total=True)
+        found = loading.read_back(records)
+        assert (found.records, found.values) == (expected.records, expected.values)
 
 
 @pytest.mark.parametrize("other", [None, "unclear"])
