@@ -96,7 +96,7 @@ def checkout(folder: Path) -> Path:
     folder.mkdir()
     listed = subprocess.run([*git, "ls-files", "-z"], check=True, capture_output=True, text=True).stdout
     for name in filter(None, listed.split("\0")):
-        if name.startswith(("flows/", "tasks/", "sql/")) or name == "pyproject.toml":
+        if name.startswith(("flows/", "tasks/", "sql/")) or name in (".gitignore", "pyproject.toml"):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)  # kernels are kept by the time of their source
     if (ROOT / ".kernels").is_dir():
