@@ -53,7 +53,7 @@ def test_p6_a_retry_returns_the_stored_measurement_and_does_not_redraw(ledger):
 
 
 def test_a_new_vintage_is_charged_and_a_rebuilt_release_states_the_account_of_its_commit(ledger):
-    """Rule 1: though nothing else changed."""
+    """Though nothing else changed."""
     first = draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
     assert not draw_once(ledger, release("2026-02"), gdp_charge(), write_measurement).reused
     assert charged(ledger) == 2
