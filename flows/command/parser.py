@@ -1,4 +1,4 @@
-"""The parser of every command: one line of help for a mistake, and words that were meant."""
+"""The parser of every command: it refuses what it does not know, and says what was perhaps meant."""
 
 import argparse
 from collections.abc import Sequence

@@ -441,3 +441,38 @@ def test_a7_a_wrong_accountant_is_caught(wrong_sigma):
     planned = open_plan(asked)
     wrong = replace(planned, sigmas=(wrong_sigma(planned.sigmas[0]),) * 2)
     assert pld_epsilon(wrong, gaussian_delta(asked)) > 1 + 1e-2
+
+
+T5 = [
+    ((1, 0.5, 0.33), 1e-5, 0.04323127473214894, (5.054797363579042, 2.527398681789521, 1.668083129981084)),
+    ((1, 0.5, 1 / 3), 1e-5, 0.04323127473214894, (5.022127702028037, 2.5110638510140184, 1.6740425673426789)),
+    ((1, 1, 1), 1e-5, 0.04323127473214894, (2.324793385081046,) * 3),
+    (
+        (1, 0.5, 0.33, 0.25),
+        1e-5,
+        0.03743938215602528,
+        (7.373998410939217, 3.6869992054696086, 2.433419475609942, 1.8434996027348043),
+    ),
+    (
+        (1, 0.5, 1 / 3),
+        0.00014543059396532738,
+        0.048055101093322436,
+        (4.518000742619999, 2.2590003713099995, 1.5060002475399996),
+    ),
+]
+
+
+@pytest.mark.parametrize(("proportions", "delta", "percentile_epsilon", "sigmas"), T5)
+def test_t5_the_documents_budget(proportions, delta, percentile_epsilon, sigmas):
+    asked = replace(ZCDP, delta=delta, reporting_length=len(proportions), sigma_proportions=proportions)
+    planned = open_plan(asked)
+    assert planned.count_epsilon == close(0.02, rel=1e-14)
+    assert planned.percentile_epsilon == close(percentile_epsilon, rel=1e-13)
+    assert planned.sigmas == close(sigmas, rel=1e-13)
+
+
+def test_t5_the_default_delta_of_the_documents():
+    for n, delta in ((996, 0.00014543059396532738), (1000, 0.00014476482730108395)):
+        asked = replace(ZCDP, delta=1e-3, delta_factor=math.log(n))
+        applied = for_noisy_count(open_plan(asked), asked, n).applied_threshold_delta
+        assert applied == close(delta / 2, rel=1e-13)

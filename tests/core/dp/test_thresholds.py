@@ -198,3 +198,38 @@ def test_an_error_bar_is_the_least_that_covers(s, confidence):
 def test_an_error_bar_needs_a_confidence(confidence):
     with pytest.raises(ParameterError):
         error_bar(Fraction(3), confidence)
+
+
+T5 = {
+    1: 23.32791652486749,
+    2: 33.631670735785676,
+    3: 41.70392691235604,
+    4: 48.59727948437914,
+    5: 54.727334908806576,
+    10: 79.19123331202162,
+}
+
+
+@pytest.mark.parametrize(("sensitivity", "rho"), T5.items())
+def test_t5_the_first_threshold(sensitivity, rho):
+    exact = Fraction(5.054797363579042 * sqrt(sensitivity))
+    assert first_threshold(exact, sensitivity, 5e-6) == ceil(rho + 0.5)
+
+
+@pytest.mark.parametrize(
+    ("length", "eta", "sigma", "sensitivity", "rho"),
+    [
+        (2, 0.1, 2.527398681789521, 1, 4.1572),
+        (2, 0.1, 2.527398681789521, 3, 7.2005),
+        (2, 0.1, 2.527398681789521, 6, 10.183020935054834),
+        (3, 0.55, 1.668083129981084, 4, 1.994227164053649),
+        (2, 0.01, 2.527398681789521, 1, 6.5101),
+        (2, 0.01, 2.527398681789521, 3, 11.2759),
+        (2, 0.01, 2.527398681789521, 6, 15.9465),
+        (2, 1.0, 2.527398681789521, 6, 0.0),
+    ],
+)
+def test_t5_the_adaptive_threshold(length, eta, sigma, sensitivity, rho):
+    exact = Fraction(sigma * sqrt(sensitivity))
+    found = level_threshold(ReleaseThresholds("adaptive", {length: eta}), length, exact, 1, 1)
+    assert found == max(1, ceil(rho + 0.5))

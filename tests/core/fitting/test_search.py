@@ -159,14 +159,14 @@ def _visited(domain, targets, record, seed=1, temperature=0.0):
 
 
 def test_the_law_of_a_warm_pass_is_that_of_gibbs_sampling():
-    """One record, one column of 3 values: chi-square over 10,000 draws; false alarm 1e-4, at 18.4."""
+    """One record, one column of 3 values: chi-square over 30,000 draws; false alarm 1e-4, at 18.4."""
     domain, temperature = Domain((3,)), 2.0
     target = Target((0,), np.array([0.2, 0.9, 0.4]), 1.0)
     energies = [0.5 * ((np.eye(3)[value] - target.counts) ** 2).sum() for value in range(3)]
     law = np.exp(-np.array(energies) / temperature)
     law /= law.sum()
     found = np.zeros(3)
-    for seed in range(10_000):
+    for seed in range(30_000):
         found[_visited(domain, [target], [0], seed, temperature)] += 1
     expected = law * found.sum()
     assert ((found - expected) ** 2 / expected).sum() < 18.4

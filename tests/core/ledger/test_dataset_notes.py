@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tasks.core.errors import LedgerError
 from tasks.core.ledger.account import Registration
 from tasks.core.ledger.audit import audit_entries, export_at, read_export, write_export
 from tasks.core.ledger.dataset_notes import BROKEN
@@ -11,7 +12,7 @@ from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.ledger import Ledger, open_ledger
 from tasks.core.ledger.tables import PublicTable
 from tests.oracles.drawing import write_measurement
-from tests.oracles.ledger_runs import DATASET, charged, gdp_charge, release
+from tests.oracles.ledger_runs import DATASET, charged, edit, gdp_charge, release
 
 TABLE = PublicTable(Path("a.csv"), ("person", "town"), ("town",))
 OTHER = PublicTable(Path("b.csv"), ("x", "y"), ("y",))
@@ -54,3 +55,11 @@ def test_stops_of_the_same_table_under_another_name_are_counted_unless_its_peopl
     ledger.note_stop("others", "1", BROKEN, "a" * 64, TABLE)
     assert len(ledger.stops(DATASET)) == 1
     assert len(ledger.stops("others")) == 2, "of the name that nobody told apart, too"
+
+
+def test_a_stop_that_is_taken_out_breaks_the_chain(tmp_path):
+    ledger = open_ledger(tmp_path / "ledger")
+    ledger.note_stop(DATASET, "1", BROKEN, "a" * 64, TABLE)
+    edit(tmp_path / "ledger", "delete from entries where seq = 2")
+    with pytest.raises(LedgerError, match="cut short"):
+        open_ledger(tmp_path / "ledger").stops(DATASET)

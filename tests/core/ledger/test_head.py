@@ -130,3 +130,12 @@ def test_writers_at_once_leave_the_newest_head(tmp_path):
     last = SqliteStore(folder).entries()[-1]
     assert json.loads((folder / "head.json").read_text()) == {"seq": last.seq, "sha256": last.sha256}
     assert last.seq == 21
+
+
+def test_an_older_copy_of_the_chain_alone_is_refused(ledger):
+    older = (home(ledger) / "ledger.sqlite").read_bytes()
+    draw_once(ledger, release("2026-02"), gdp_charge(), write_measurement)
+    (home(ledger) / "ledger.sqlite").write_bytes(older)
+    shutil.rmtree(next(home(ledger).glob("measurements/*.7")))
+    with pytest.raises(LedgerError, match="older copy"):
+        ledger.verify()

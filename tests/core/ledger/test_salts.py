@@ -217,3 +217,11 @@ def test_a_rehearsed_batch_finds_what_its_own_runs_would_salt(place):
     with pytest.raises(ParameterError, match="of dataset 'p1'"):
         require_one_salt(place, ("p1", table()), ("p2", table()))
     require_one_salt(place, ("p1", table()), ("p1", table()), ("p2", table("b.csv", ("x", "y"))))
+
+
+def test_a_restored_backup_brings_the_salt_back(in_folder, tmp_path):
+    salt = salt_of(in_folder, "people")
+    shutil.copytree(in_folder, tmp_path / "backup")
+    shutil.rmtree(in_folder / "salts")
+    shutil.copytree(tmp_path / "backup" / "salts", in_folder / "salts")
+    assert salt_of(in_folder, "people") == salt

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from tasks.core.navigation.associations import MOST_CHARTED_COLUMNS
-from tasks.core.navigation.inputs import Naming, TablePage
+from tasks.core.navigation.inputs import TablePage
 from tasks.core.navigation.payload.synthetic_table import fill_scale
 from tasks.core.navigation.table_page import TableAssociations, render_table, table_associations
 from tasks.core.statement.syndiffix import SynDiffixFacts, syndiffix_statement
@@ -185,12 +185,6 @@ def test_the_page_is_well_formed_and_every_text_is_escaped():
     found = decoded(text)
     assert [column["name"] for column in found.meta["columns"]] == ["age", "old", "<b>town</b>", "blank"]
     assert found.meta["columns"][3]["values"] == []
-
-
-def hostile_page(hostile: str) -> str:
-    statement = syndiffix_statement(replace(FACTS, dataset=hostile, vintage=hostile), "abc")
-    rows = pa.table({hostile: [hostile, "y"] * 30, "b": [hostile] * 60})
-    return render_table(page(statement=statement, table=rows, naming=Naming(hostile, hostile)))
 
 
 def test_an_empty_table_has_a_page_whose_first_warning_says_so_and_a_single_column_has_one():

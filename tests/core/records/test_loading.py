@@ -97,3 +97,32 @@ def test_strict_loading_is_what_the_oracle_says(table):
                 encode(source, schema, options)
             return
         assert loading.read_back(encode(source, schema, options)) == expected
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(tables(), st.randoms(use_true_random=False))
+def test_rule_13_order_of_rows_changes_no_record(table, random):
+    headers, rows, schema = table
+    shuffled = rows[:]
+    random.shuffle(shuffled)
+    assert _by_tag(headers, rows, schema) == _by_tag(headers, shuffled, schema)
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(tables(), st.integers(0, 10))
+def test_rule_13_one_more_subject_changes_no_other_record(table, place):
+    headers, rows, schema = table
+    mine = ["newcomer" if name == "Id" else "12" if name == "N" else "b;c;z" for name in headers]
+    more = [*rows[:place], mine, *rows[place:]]
+    added = _by_tag(headers, more, schema)
+    for record in _by_tag(headers, rows, schema):
+        added.remove(record)
+    assert len(added) == 1
+
+
+def _by_tag(headers, rows, schema):
+    """Records with their tags, in no order."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = write(Path(folder) / "t.csv", headers, rows)
+        found = loading.read_back(encode(source, schema, EncodingOptions(total=True, key=SECRET, tags=True)))
+    return sorted(zip(found.tags, found.records, strict=True))

@@ -100,3 +100,9 @@ def test_w20_the_statement_lists_what_is_held_and_by_which_contract():
     ) and "repaired by itself" in preparation_paragraph(schema)
     assert constraints_json(oracle.SCHEMA, "ab12") is None
     assert "constraint" not in preparation_paragraph(oracle.SCHEMA)
+
+
+def test_w22_nobody_is_left_out_for_a_constraint(tmp_path):
+    rows = [f"{person},Ely,south,retired,flat,arabic" for person in range(50)]
+    assert encoded(tmp_path, rows, with_constraints(SCHEMA, CONTRACT)).number_of_records == 50
+    assert encoded(tmp_path, [], with_constraints(SCHEMA, CONTRACT)).number_of_records == 0

@@ -234,3 +234,26 @@ def test_weights_that_could_overflow_are_refused():
     aggregates = aggregates_of(texts, ["A"], [{(i,): 2**53 for i in range(1025)}], 1)
     with pytest.raises(ParameterError, match="2\\^63"):
         draw_aggregate_seeded(aggregates, AggregateSeededParameters(), 1)
+
+
+def test_t13_a_target_of_three_times_the_records_gives_each_three_times():
+    parameters = AggregateSeededParameters(use_synthetic_counts=True, target_number_of_records=1500)
+    synthetic = draw_aggregate_seeded(counted(T1 * 100, HEADERS, 3), parameters, 5)
+    assert Counter(_rows(synthetic)) == dict.fromkeys(T1, 300)
+
+
+def test_t13_a_target_of_zero_gives_no_record():
+    synthetic = draw_aggregate_seeded(
+        counted(T1, HEADERS, 3), AggregateSeededParameters(target_number_of_records=0), 5
+    )
+    assert synthetic.number_of_records == 0
+    assert synthetic.headers == ("A", "B", "C")
+
+
+@pytest.mark.parametrize("use_synthetic_counts", [False, True])
+def test_t13_a_scale_factor_of_a_half_gives_about_half_the_records(use_synthetic_counts):
+    parameters = AggregateSeededParameters(
+        use_synthetic_counts=use_synthetic_counts, aggregate_counts_scale_factor=0.5
+    )
+    synthetic = draw_aggregate_seeded(counted(T1 * 100, HEADERS, 3), parameters, 5)
+    assert 250 <= synthetic.number_of_records <= 275

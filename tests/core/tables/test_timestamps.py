@@ -101,3 +101,12 @@ def test_fractions_make_the_unit_as_fine_as_they_are():
 def test_what_no_date_can_be_written_in_is_no_format(format_):
     assert not is_format(format_)
     assert all(map(is_format, FORMATS))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["03/11/2026", "2023/01/24", "24 Jan 2023", "Jan 24, 2023", "2023-1-24", "2023-01", "20230124", "14:25"],
+)
+def test_what_is_not_iso_is_no_moment_without_a_format(text):
+    assert in_formats([text, "2023-01-24"]) == [None, datetime(2023, 1, 24)]
+    assert parse_timestamps(pa.array([text])).to_pylist() == [None]
