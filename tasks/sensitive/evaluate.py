@@ -129,11 +129,11 @@ class UtilitySettings(Model):
 @step(SENSITIVE, makes="utility against the raw table", folder="utility", progress="utility")
 def measure_worth(into: Output, settings: UtilitySettings, raw: StoredTable, synthetic: StoredTable) -> None:
     from tasks.core.evaluation.utility.files import write_utility
-    from tasks.core.evaluation.utility.measures import UtilityColumns, measure_utility
+    from tasks.core.evaluation.utility.measures import measure_utility
 
-    about = UtilityColumns(target=settings.request.target, group=settings.request.group)
+    asked, threads = settings.request, into.run.resources.threads
     pair = _pair(into.run, settings, raw, synthetic)
-    found = measure_utility(pair, about, into.run.resources.threads, into.progress)
+    found = measure_utility(pair, asked.target, asked.group, threads, into.progress)
     write_utility(found, into.folder, settings.prefix)
 
 

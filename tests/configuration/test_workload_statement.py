@@ -15,7 +15,7 @@ from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.parameters import LongerSets, Shares, Step, WorkloadParameters
-from tasks.core.evaluation.compared_sides import code_synthetic
+from tasks.core.evaluation.comparison import code_synthetic
 from tasks.core.evaluation.fit import evaluate_fit
 from tasks.core.ledger.ledger import Ledger
 from tasks.core.ledger.mechanisms import nominal_charge

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tasks.core.navigation.payload.block import Buffers, narrowest
+from tasks.core.navigation.payload.block import Buffers
 
 BUNDLE = Path(__file__).resolve().parents[2] / "tasks" / "core" / "navigation" / "explorer" / "bundle"
 _PAPER = """body { margin: 1rem; background: #fff }
@@ -102,7 +102,7 @@ def page_of(
         values = sorted({value for cell in cells for value in cell})
         items = any(isinstance(record[place], tuple) for record in records)
         slots = max([len(cell) for cell in cells] + [1]) if items else 1
-        kind = narrowest(len(values))
+        kind = np.min_scalar_type(len(values))
         bins = bool(values) and all(value[0] in "[<>" for value in values)
         shape = "items" if items else "bins" if bins else "category"
         columns.append(column_of(name, values, kind=shape, slots=slots))

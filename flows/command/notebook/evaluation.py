@@ -16,7 +16,7 @@ from tasks.core.arrays import Json
 from tasks.core.contracts.odcs import load_contract
 from tasks.core.errors import ParameterError
 from tasks.core.evaluation.utility.files import write_utility
-from tasks.core.evaluation.utility.measures import MOST_ROWS, UtilityColumns, measure_utility
+from tasks.core.evaluation.utility.measures import MOST_ROWS, measure_utility
 from tasks.core.evaluation.utility.table_pair import TablePair, pair_of_records, pair_of_tables
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.table import RecordTable
@@ -50,33 +50,33 @@ def evaluate_release(
     Returns:
         ``place``: the folder in ``sensitive/`` with `utility.json` and the rest.
     """
-    about = UtilityColumns(target=target, group=group)
-    configuration = _configuration(Path(release), table, output_dir, contract, about)
+    asked = {"target": target, "group": group}
+    configuration = _configuration(Path(release), table, output_dir, contract, asked)
     workspace = Workspace.of(configuration)
     workspace.prepare()
     described = describe(configuration)
     run = RunWorkspace.begin(workspace, configuration.dataset, query_resources(configuration, workspace))
     with closing(Progress("evaluate")) as progress:
         pair = _pair(run, configuration, described, Path(release))
-        found = measure_utility(pair, about, run.resources.threads, progress)
+        found = measure_utility(pair, target, group, run.resources.threads, progress)
     place = run.folder(SENSITIVE) / "utility"
     run.store(place, "utility", lambda folder: write_utility(found, folder, configuration.prefix))
     return {"place": str(place)}
 
 
 def _configuration(
-    release: Path, table: bytes, output_dir: str, contract: str | None, about: UtilityColumns
+    release: Path, table: bytes, output_dir: str, contract: str | None, asked: dict[str, str | None]
 ) -> RunConfiguration:
     body: Json = json.loads((release / "configuration.json").read_text(encoding="utf-8"))
     path = in_memory(body["dataset"], table)
     declared = {key: value for key, value in body["input"].items() if key != "contract"}
     _require_contract(body["input"].get("contract"), contract)
-    asked = {
+    changed = {
         "output_dir": output_dir,
         "input": {**declared, "path": path, "contract": contract},
-        "evaluate_utility": {"target": about.target, "group": about.group},
+        "evaluate_utility": asked,
     }
-    return RunConfiguration.model_validate_json(json.dumps({**body, **asked}))
+    return RunConfiguration.model_validate_json(json.dumps({**body, **changed}))
 
 
 def _require_contract(sha256: str | None, given: str | None) -> None:

@@ -6,7 +6,7 @@ The x-axis is one of numbers, or of named places: the i-th place is at i + 1/2.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from tasks.core.charts import svg, theme
 from tasks.core.charts.svg import Chart, LegendEntry, legend
@@ -99,14 +99,11 @@ def nice_ticks(top: float, most: int = 5) -> list[float]:
     """Round ticks from 0 that reach at least ``top``: steps of 1, 2 or 5 times a power of ten.
 
     >>> nice_ticks(93)
-    [0, 20, 40, 60, 80, 100]
+    [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]
     """
     if top <= 0:
         return [0.0, 1.0]
-    rough = top / most
-    power = 10 ** math.floor(math.log10(rough))
-    step = next(multiple * power for multiple in (1, 2, 5, 10) if multiple * power >= rough * (1 - 1e-9))
-    step = max(step, 1e-9)
+    step = max(_round(top / most, up=True), 1e-9)
     return [step * index for index in range(math.ceil(top / step - 1e-9) + 1)]
 
 
@@ -296,23 +293,19 @@ class Dots:
         return parts
 
 
-class Limit(NamedTuple):
-    """A height that all series are to be read against, and what it is."""
-
-    value: float
-    words: str
-
-
 Series = Line | Area | Columns | Dots
 
 
 def plot(
     series: Sequence[Series],
     axes: Axes,
-    limit: Limit | None = None,
+    limit: tuple[float, str] | None = None,
     size: tuple[float, float] = (theme.WIDTH, 230),
 ) -> Chart:
-    """All series over one pair of axes, each drawn over those before it, and a limit with its words."""
+    """All series over one pair of axes, each drawn over those before it.
+
+    Args: limit: a height that all series are to be read against, and what it is.
+    """
     words, above = legend([_legend_entry(each) for each in series if each.label], size[0])
     frame = _frame(series, axes, limit, above + 10, size)
     parts = [words, *_grid(frame, axes)]
@@ -324,10 +317,10 @@ def plot(
             parts += each.draw(frame)
     parts += _base(frame, axes)
     if limit is not None:
-        y = frame.y(limit.value)
+        y = frame.y(limit[0])
         look = {"stroke_width": 1.5, "stroke_dasharray": "6 3"}
         parts.append(svg.line(frame.left, y, frame.right, y, theme.INK, **look))
-        parts.append(svg.haloed(frame.right, y - 6, limit.words, text_anchor="end", font_size=theme.LEGEND))
+        parts.append(svg.haloed(frame.right, y - 6, limit[1], text_anchor="end", font_size=theme.LEGEND))
     named = ", ".join(each.label for each in series if each.label)
     over = axes.title if axes.places is not None else f"{axes.y} against {axes.x}"
     height = frame.lower + (44 if axes.x else 26)
@@ -368,11 +361,15 @@ def _legend_entry(series: Series) -> LegendEntry:
 
 
 def _frame(
-    series: Sequence[Series], axes: Axes, limit: Limit | None, upper: float, size: tuple[float, float]
+    series: Sequence[Series],
+    axes: Axes,
+    limit: tuple[float, str] | None,
+    upper: float,
+    size: tuple[float, float],
 ) -> _Frame:
     heights = [height for each in series for height in each.heights()]
     if limit is not None:
-        heights.append(limit.value)
+        heights.append(limit[0])
     up = scale_of([axes.top] if axes.top is not None else heights, axes.y_spacing)
     if axes.places is not None:
         across = AxisScale(0, max(len(axes.places), 1), "linear")

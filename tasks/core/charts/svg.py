@@ -1,5 +1,7 @@
 """The smallest SVG: text, shapes and charts go in, escaped deterministic markup comes out."""
 
+import html
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,23 +13,17 @@ from tasks.core.charts import theme
 _NARROW, _WIDE = frozenset("iljftrI.,:;'|!()[]/ -"), frozenset("mwMWQO@%&")
 
 
+#: Control characters, and those that reorder what stands around them.
+_CONTROLS = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
 def clean(text: str) -> str:
-    """Text with control characters, and those that reorder what stands around them, shown as a box."""
-    return "".join("\ufffd" if _is_control(char) else char for char in text)
+    """Text with control characters shown as a box."""
+    return _CONTROLS.sub("\ufffd", text)
 
 
 def escape(text: object) -> str:
-    shown = clean(str(text))
-    for char, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&#39;")):
-        shown = shown.replace(char, entity)
-    return shown
-
-
-def _is_control(char: str) -> bool:
-    point = ord(char)
-    if 0x202A <= point <= 0x202E or 0x2066 <= point <= 0x2069:
-        return True
-    return (point < 32 and char not in "\t\n\r") or 0x7F <= point <= 0x9F or 0xD800 <= point <= 0xDFFF
+    return html.escape(clean(str(text))).replace("&#x27;", "&#39;")
 
 
 def shortened(text: str, longest: int) -> str:
@@ -58,7 +54,6 @@ def fitted(text: str, room: float, size: float = theme.TEXT) -> str:
 
 
 def coordinate(value: float) -> str:
-    """A coordinate with at most two decimals."""
     return f"{value:.2f}".rstrip("0").rstrip(".") if value else "0"
 
 
@@ -149,9 +144,6 @@ class Chart:
     parts: Sequence[str]
     shrinks: bool = True
 
-    def __html__(self) -> str:
-        return self.in_page()
-
     def as_file(self, note: str = "") -> str:
         """The text of an SVG file of its own: the title above the chart, on a white ground."""
         edge, upper = 24, 76 if note else 54
@@ -173,6 +165,8 @@ class Chart:
         """
         width, look = (1.25 * self.width, "chart") if self.shrinks else (self.width, "chart fixed")
         return self._svg((self.width, self.height), self.parts, width=round(width), class_=look)
+
+    __html__ = in_page
 
     def _svg(self, size: tuple[float, float], parts: Sequence[str], **attributes: object) -> str:
         about = tag("title", escape(self.title)) + tag("desc", escape(self.description))

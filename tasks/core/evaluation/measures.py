@@ -59,19 +59,11 @@ class Comparison:
     sums: Mapping[str, Floats]
     distances: tuple[MarginalDistance, ...] = ()
 
-    @property
-    def bins(self) -> tuple[int, ...]:
-        """Upper bounds of the bins, ascending: 10, 20, 40, ..."""
-        return tuple(_FIRST_BIN << index for index in range(self.sums["combinations"].shape[1]))
-
     def total(self, measure: str) -> float:
         return float(self.sums[measure].sum())
 
     def by_length(self, measure: str) -> Floats:
         return np.asarray(self.sums[measure].sum(axis=1), np.float64)
-
-    def by_bin(self, measure: str) -> Floats:
-        return np.asarray(self.sums[measure].sum(axis=0), np.float64)
 
 
 def ratio(numerator: float, denominator: float) -> float:
@@ -100,11 +92,12 @@ def named_sums(sums: Floats) -> dict[str, Floats]:
 def leakage_by_length(comparison: Comparison) -> list[dict[str, Any]]:
     """One row a length: ``length`` and what `leakage` has."""
     return [
-        {"length": length, **_leakage(dict(zip(_LEAKED, values, strict=True)))}
-        for length, *values in zip(
-            comparison.lengths, *(comparison.by_length(name) for name in _LEAKED), strict=True
-        )
+        {"length": length, **_leakage({name: float(comparison.sums[name][place].sum()) for name in _LEAKED})}
+        for place, length in enumerate(comparison.lengths)
     ]
+
+
+_LEAKED = ("reference", "compared", "rare", "leaked", "leaked_anywhere")
 
 
 def leakage(comparison: Comparison) -> dict[str, Any]:
@@ -114,9 +107,6 @@ def leakage(comparison: Comparison) -> dict[str, Any]:
     of the reference side's (SDS's web page), ``leaked_anywhere_proportion`` of the rare ones.
     """
     return _leakage({name: comparison.total(name) for name in _LEAKED})
-
-
-_LEAKED = ("reference", "compared", "rare", "leaked", "leaked_anywhere")
 
 
 def _leakage(sums: Mapping[str, float]) -> dict[str, Any]:
@@ -132,17 +122,17 @@ def _leakage(sums: Mapping[str, float]) -> dict[str, Any]:
 def preservation_by_count(comparison: Comparison) -> list[dict[str, Any]]:
     """One row a bin, by its upper bound, ascending; empty bins as zeros. Counts are of the compared side."""
     lengths = np.array(comparison.lengths, np.float64) @ comparison.sums["population"]
-    rows = _means(comparison, Comparison.by_bin)
+    rows = enumerate(zip(_means(comparison, 0), lengths, strict=True))
     return [
-        {"bin": bound, **row, "mean_length": ratio(float(length_sum), row["combinations"])}
-        for bound, row, length_sum in zip(comparison.bins, rows, lengths, strict=True)
+        {"bin": _FIRST_BIN << place, **row, "mean_length": ratio(float(length_sum), row["combinations"])}
+        for place, (row, length_sum) in rows
     ]
 
 
 def preservation_by_length(comparison: Comparison) -> list[dict[str, Any]]:
     """One row a length: ``length`` and the means of `preservation_by_count`."""
-    rows = _means(comparison, Comparison.by_length)
-    return [{"length": length, **row} for length, row in zip(comparison.lengths, rows, strict=True)]
+    rows = zip(comparison.lengths, _means(comparison, 1), strict=True)
+    return [{"length": length, **row} for length, row in rows]
 
 
 def _mean_proportional_error(comparison: Comparison) -> float:
@@ -160,9 +150,9 @@ def weighted_mean_preservation(comparison: Comparison) -> float:
     return ratio(comparison.total("preserved_count"), comparison.total("reference_count"))
 
 
-def _means(comparison: Comparison, sums: Any) -> list[dict[str, Any]]:
-    population: Floats = sums(comparison, "population")
-    columns = [sums(comparison, name) for name in ("compared_count", "preservation", "proportional_error")]
+def _means(comparison: Comparison, axis: int) -> list[dict[str, Any]]:
+    """Means of each length or bin. Args: axis: of the sums, which is added up over."""
+    names = ("population", "compared_count", "preservation", "proportional_error")
     return [
         {
             "combinations": int(size),
@@ -170,7 +160,9 @@ def _means(comparison: Comparison, sums: Any) -> list[dict[str, Any]]:
             "preservation": ratio(preservation, size),
             "proportional_error": ratio(error, size),
         }
-        for size, count, preservation, error in zip(population, *columns, strict=True)
+        for size, count, preservation, error in zip(
+            *(comparison.sums[name].sum(axis=axis) for name in names), strict=True
+        )
     ]
 
 

@@ -49,7 +49,6 @@ class ReleasedCounts:
         laplace: scale of the noise of the number of records, where that is rounded Laplace; 0: Gaussian.
     """
 
-    vintage: str
     kind: Literal["noisy", "rounded", "sampled"]
     combinations: tuple[Combination, ...]
     counts: Floats
@@ -108,7 +107,6 @@ def _read_rounded(stated: Json, path: Path) -> ReleasedCounts:
     _, combinations, counts = _read_published(path)
     number = len(counts)
     return ReleasedCounts(
-        vintage=stated["vintage"],
         kind="rounded",
         combinations=combinations,
         counts=counts,
@@ -139,7 +137,6 @@ def _read_by_lengths(stated: Json, path: Path) -> ReleasedCounts:
     least = [-(2**62) if length == 0 else max(thresholds[:length], default=1) for length in lengths]
     is_laplace = stated["guarantee"]["accountant"]["name"] == "zcdp"
     return ReleasedCounts(
-        vintage=stated["vintage"],
         kind="sampled" if stated["sampling"] else "noisy",
         combinations=combinations,
         counts=counts,
@@ -185,7 +182,6 @@ def _read_fitted(stated: Json, path: Path) -> ReleasedCounts:
     scales = [count["scale"], *(1 / math.sqrt(weight) for weight, _ in sums.values())]
     least = [-(2**62), *(lowest.get(held, -(2**62)) for held in sums)]
     return ReleasedCounts(
-        vintage=stated["vintage"],
         kind="sampled" if stated["sampling"] else "noisy",
         combinations=tuple(combinations),
         counts=np.array(counts, np.float64),

@@ -37,8 +37,13 @@ from tasks.core.aggregates.text_kernels import SPARE, number_cells
 from tasks.core.aggregates.wide_form import attribute
 from tasks.core.arrays import Bytes, Flags, Ids, Integers, ShareDone
 from tasks.core.evaluation import kernels
-from tasks.core.evaluation.compared_sides import CountedTable, SlotNumbering, code_synthetic, codes_by_slot
-from tasks.core.evaluation.comparison import Listener, compare_sides
+from tasks.core.evaluation.comparison import (
+    CountedTable,
+    SlotNumbering,
+    code_synthetic,
+    codes_by_slot,
+    compare_sides,
+)
 from tasks.core.evaluation.measures import (
     Comparison,
     errors_by_length,
@@ -246,12 +251,7 @@ PAIRS = ((_SENSITIVE, _SYNTHETIC), (_SENSITIVE, _REPORTABLE), (_REPORTABLE, _SYN
 
 @dataclass(frozen=True)
 class RawInputs:
-    """What is evaluated against what.
-
-    Attributes:
-        sensitive: the table's marginals, all combinations of each length from 1 on.
-        resolution: the reporting resolution, at least 1.
-    """
+    """What is evaluated against what. Attributes: sensitive: all combinations of each length from 1 on."""
 
     table: RecordTable
     sensitive: Marginals
@@ -262,12 +262,9 @@ class RawInputs:
 
 @dataclass(frozen=True)
 class RawEvaluation:
-    """Everything that was found; sensitive.
+    """Everything that was found; sensitive. Synthetic and reported counts are held against the true ones.
 
-    Attributes:
-        synthetic: the synthetic records' counts against the true ones.
-        reportable: the reported counts against the true ones.
-        combinations: those of the synthetic records, of up to `LISTED` attributes.
+    Attributes: combinations: those of the synthetic records, of up to `LISTED` attributes.
     """
 
     synthetic: Comparison
@@ -276,43 +273,35 @@ class RawEvaluation:
     records: RecordAnalysis
     combinations: SyntheticCombinations
 
-    @property
-    def rare(self) -> list[RareByLength]:
-        rows = leakage_by_length(self.synthetic)
-        unique = self.synthetic.by_length("unique")
-        return [
-            RareByLength(row["length"], row["reference"], row["rare"], int(ones))
-            for row, ones in zip(rows, unique, strict=True)
-        ]
-
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: plain numbers, texts, lists and dictionaries."""
+        columns = (self.synthetic.by_length(name).astype(int) for name in ("reference", "rare", "unique"))
+        rare = [RareByLength(*map(int, row)) for row in zip(self.synthetic.lengths, *columns, strict=True)]
         return {
             "resolution": self.synthetic.resolution,
             "synthetic": measures(self.synthetic),
             "reportable": measures(self.reportable),
             "synthetic_against_reportable": measures(self.released),
             "total_variation": [asdict(distance) for distance in self.synthetic.distances],
-            "rare_by_length": [{**asdict(row), "proportion": row.proportion} for row in self.rare],
+            "rare_by_length": [{**asdict(row), "proportion": row.proportion} for row in rare],
             "records": {**asdict(self.records), "risky": self.records.risky},
         }
 
 
 def evaluate_raw(
-    inputs: RawInputs, resources: QueryResources = QueryResources(), progress: ShareDone | None = None
+    inputs: RawInputs,
+    resources: QueryResources = QueryResources(),
+    progress: ShareDone = lambda fraction: None,
 ) -> RawEvaluation:
     """Evaluate synthetic records and reported counts against the raw data.
 
     Args:
         resources: number of threads; the coded records are held in memory, one set of columns' counts beside.
             Of a table in parts counts alone: memory of each worker, and scratch for all counts.
-        progress: called with the fraction done.
     """
-    report = progress or (lambda fraction: None)
     synthetic = code_synthetic(inputs.synthetic, inputs.sensitive.facts.schema)
     others = (inputs.reportable, synthetic)
     longest = max(inputs.sensitive.lengths, default=0)
-    with raw_side(inputs.table, others, longest, resources, _part_of_progress(report, 0.0, 0.4)) as raw:
+    with raw_side(inputs.table, others, longest, resources, _part_of_progress(progress, 0.0, 0.4)) as raw:
         sides = (raw, *others)
         # Of a table in parts another pass looks who is singled out.
         lengths = None if inputs.table.parts else FirstLengths(raw.number_of_records, inputs.resolution)
@@ -325,16 +314,17 @@ def evaluate_raw(
                 lengths.look_at(table)
             return found.tell(table, _SYNTHETIC, _SENSITIVE) if table.length <= LISTED else None
 
-        listener = Listener(_compared_share(report, inputs.table), visit, found.take)
-        compared = compare_sides(sides, PAIRS, inputs.resolution, longest, resources, listener)
-    against_synthetic, against_reportable, released = compared
+        share = _compared_share(progress, inputs.table)
+        compared = compare_sides(
+            sides, PAIRS, inputs.resolution, longest, resources, share, visit, found.take
+        )
     if lengths is not None:
         analysis = analysis_of(lengths.unique, lengths.rare, longest)
     else:
         work = partial(_analyse_part, resolution=inputs.resolution)
         analysis = reduce(add, each_beside(inputs.table, inputs.sensitive, "single out", work))
-    report(1.0)
-    return RawEvaluation(against_synthetic, against_reportable, released, analysis, found)
+    progress(1.0)
+    return RawEvaluation(*compared, analysis, found)
 
 
 def _part_of_progress(report: ShareDone, start: float, end: float) -> ShareDone:
@@ -365,8 +355,9 @@ def list_combinations(
     with raw_side(table, (other,), longest, resources, _part_of_progress(progress, 0.0, 0.4)) as raw:
         sides = (raw, other)
         found = SyntheticCombinations(SlotNumbering(sides), schema, resolution, resources.scratch)
-        listener = Listener(_compared_share(progress, table), lambda cube: found.tell(cube, 1, 0), found.take)
-        compare_sides(sides, ((0, 1),), resolution, longest, resources, listener)
+        share = _compared_share(progress, table)
+        visit = partial(found.tell, synthetic=1, sensitive=0)
+        compare_sides(sides, ((0, 1),), resolution, longest, resources, share, visit, found.take)
     return found
 
 

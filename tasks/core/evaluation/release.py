@@ -17,8 +17,7 @@ from tasks.core.aggregates.wide_form import sort_combinations, wide_headers
 from tasks.core.arrays import Ids, Integers, Json
 from tasks.core.dp.measurement import Measurement
 from tasks.core.errors import InternalError
-from tasks.core.evaluation.compared_sides import code_synthetic
-from tasks.core.evaluation.comparison import compare_two
+from tasks.core.evaluation.comparison import code_synthetic, compare_two
 from tasks.core.evaluation.measures import (
     errors_by_length,
     preservation_by_count,
@@ -50,10 +49,10 @@ def count_synthetic(parts: Iterable[SyntheticRecords], aggregates: Aggregates, s
     Attributes that only the records have, by a constraint, come behind those.
     """
     counted = count_in_parts(parts, schema, max(aggregates.reporting_length, 1))
-    place = {(a.text, a.column): number for number, a in enumerate(aggregates.attributes)}
-    more = [a for a in counted.attributes if (a.text, a.column) not in place]
-    place |= {(a.text, a.column): number for number, a in enumerate(more, start=len(place))}
-    ids = np.array([place[a.text, a.column] for a in counted.attributes], np.int32)
+    known = set(map(_text_order, aggregates.attributes))
+    more = [each for each in counted.attributes if _text_order(each) not in known]
+    place = {_text_order(each): number for number, each in enumerate((*aggregates.attributes, *more))}
+    ids = np.array([place[_text_order(each)] for each in counted.attributes], np.int32)
     levels = [
         # Both lists are in the same order, so the ids of a row stay ascending, unless there are more.
         sort_combinations([(np.sort(ids[rows], axis=1), counts)], length, len(place))
@@ -143,10 +142,6 @@ def _merge_length(length: int, counted: tuple[_Counted, _Counted]) -> tuple[Ids,
     return ids[starts], np.add.reduceat(counts, starts)
 
 
-#: 97.5th percentile of the standard normal: half the width of a 95 % interval.
-_NORMAL_95 = 1.959963984540054
-
-
 def compare_release(
     reportable: Aggregates,
     recounted: Aggregates,
@@ -167,10 +162,10 @@ def compare_release(
     preserved = {row["length"]: row for row in preservation_by_length(found)}
     names = ("preservation", "proportional_error")
     return {
-        "summary": _name_sides(summary(found)),
+        "summary": name_sides(summary(found)),
         "by_length": [
             {**row, **{name: preserved[row["length"]][name] for name in names}}
-            for row in map(_name_sides, errors_by_length(found))
+            for row in map(name_sides, errors_by_length(found))
         ],
         "by_count": preservation_by_count(found),
         "noise": noise_errors(measurement) if measurement else [],
@@ -188,13 +183,13 @@ def noise_errors(measurement: Measurement) -> list[Json]:
             "length": length,
             "scale": level.scale,
             "mean_absolute_error": level.scale * math.sqrt(2 / math.pi),
-            "error_bar_95": level.scale * _NORMAL_95,
+            "error_bar_95": level.scale * 1.959963984540054,  # the normal's 97.5th percentile
         }
         for length, level in enumerate(measurement.levels, start=1)
     ]
 
 
-def _name_sides(row: dict[str, Any]) -> dict[str, Any]:
+def name_sides(row: dict[str, Any]) -> dict[str, Any]:
     """The reference here is what was reported, and the compared side is synthetic: call them so.
 
     Suppressed and fabricated would be read as of the table: here they are missed and unreported.

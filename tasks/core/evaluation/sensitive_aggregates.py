@@ -5,8 +5,7 @@ what makes them so (S2.3 to S2.5). All true counts are the marginals themselves;
 written on request (`sensitive_text`). Nothing of it may leave.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -40,21 +39,8 @@ from tasks.core.tables.writing import write_rows
 _MOST_BARS = 25
 
 
-@dataclass(frozen=True)
-class _Folder:
-    """Where files go, and under which names; what has been written."""
-
-    folder: Path
-    prefix: str
-    written: list[Path]
-
-    def path(self, name: str) -> Path:
-        self.written.append(self.folder / f"{self.prefix}_sensitive_{name}")
-        return self.written[-1]
-
-    def table(self, name: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-        """Write a TSV, quoted only where a cell needs it."""
-        write_rows(self.path(name), (header, *rows))
+#: Gives a file of a name its path, and notes that it is written.
+_Named = Callable[[str], Path]
 
 
 def write_sensitive_aggregates(
@@ -64,37 +50,37 @@ def write_sensitive_aggregates(
     folder: Path,
     prefix: str,
     resources: QueryResources = QueryResources(),
-    progress: ShareDone | None = None,
+    progress: ShareDone = lambda fraction: None,
 ) -> list[Path]:
-    """Write the files of the aggregate stage that hold true counts.
+    """Write the files of the aggregate stage that hold true counts, and return their paths.
 
     Args:
         marginals: all combinations of each length from 1 on.
         resolution: at least 1; a count below it is rare.
         folder: an existing folder of the sensitive zone.
         resources: memory (beside the coded records themselves), threads, scratch.
-        progress: called with the fraction done.
-
-    Returns:
-        The paths of what was written.
     """
-    report = progress or (lambda fraction: None)
-    files = _Folder(folder, prefix, [])
-    write_true_counts(marginals, files.path(f"aggregates_to_length_{LISTED}.tsv"), resources, longest=LISTED)
-    write_rarest(marginals, files.path("rarest_combinations.tsv"))
-    report(0.3)
-    _write_rare(rare_by_length(marginals, resolution), files)
-    linked = _write_analysis(table, marginals, resolution, files)
-    report(0.9)
-    _write_linkable(linkability_of(linked, table.facts), files)
-    report(1.0)
-    return files.written
+    written: list[Path] = []
+
+    def named(name: str) -> Path:
+        written.append(folder / f"{prefix}_sensitive_{name}")
+        return written[-1]
+
+    write_true_counts(marginals, named(f"aggregates_to_length_{LISTED}.tsv"), resources, longest=LISTED)
+    write_rarest(marginals, named("rarest_combinations.tsv"))
+    progress(0.3)
+    _write_rare(rare_by_length(marginals, resolution), named)
+    linked = _write_analysis(table, marginals, resolution, named)
+    progress(0.9)
+    _write_linkable(linkability_of(linked, table.facts), named)
+    progress(1.0)
+    return written
 
 
-def _write_rare(rows: Sequence[RareByLength], files: _Folder) -> None:
+def _write_rare(rows: Sequence[RareByLength], named: _Named) -> None:
     header = ("sen_combo_length", "combo_count", "rare_count", "rare_proportion")
     cells = [(row.length, row.combinations, row.rare, row.proportion) for row in rows]
-    files.table("rare_by_length.tsv", header, cells)
+    write_rows(named("rare_by_length.tsv"), (header, *cells))
     axes = Axes(
         "Rare combinations of the sensitive table, by length",
         x="Length of the combinations",
@@ -108,21 +94,21 @@ def _write_rare(rows: Sequence[RareByLength], files: _Folder) -> None:
         ("Distinct combinations", [row.combinations for row in rows]),
         theme.RARE,
     )
-    files.path("rare_by_length.svg").write_text(chart.as_file(), encoding="utf-8")
+    named("rare_by_length.svg").write_text(chart.as_file(), encoding="utf-8")
 
 
 def _write_analysis(
-    table: RecordTable, marginals: Marginals, resolution: int, files: _Folder
+    table: RecordTable, marginals: Marginals, resolution: int, named: _Named
 ) -> LinkedAttributes:
     if table.only is not None:
         found = single_out(table.only, marginals, resolution)
-        _write_lengths(found, 0, files.path("analysis_by_record.parquet"))
+        _write_lengths(found, 0, named("analysis_by_record.parquet"))
         return found.linked
     work = partial(single_out_of_whole, resolution=resolution)
     first = 0
     linked: LinkedAttributes | None = None
     for place, found in enumerate(each_beside(table, marginals, "single out", work)):
-        _write_lengths(found, first, files.path(f"analysis_by_record_{place:05}.parquet"))
+        _write_lengths(found, first, named(f"analysis_by_record_{place:05}.parquet"))
         first += len(found.unique_length)
         linked = found.linked if linked is None else linked + found.linked
     assert linked is not None  # as there is a partition
@@ -142,15 +128,15 @@ def _write_lengths(found: SingledOut, first: int, path: Path) -> None:
     pq.write_table(table, path, compression="zstd")
 
 
-def _write_linkable(found: Linkability, files: _Folder) -> None:
+def _write_linkable(found: Linkability, named: _Named) -> None:
     columns = [(each.name, each.attributes, each.rare_pct, each.unique_pct) for each in found.columns]
-    files.table("linkable_columns.tsv", ("column", "attributes", "rare_pct", "unique_pct"), columns)
+    write_rows(named("linkable_columns.tsv"), (("column", "attributes", "rare_pct", "unique_pct"), *columns))
     attributes = [
         (each.attribute.text, each.records, each.rare, each.rare_pct, each.unique, each.unique_pct)
         for each in found.attributes
     ]
     header = ("attribute", "count", "rare_count", "rare_pct", "unique_count", "unique_pct")
-    files.table("linkable_attributes.tsv", header, attributes)
+    write_rows(named("linkable_attributes.tsv"), (header, *attributes))
     for name, ranked in (
         ("columns", [(each.name, each.rare_pct) for each in found.columns]),
         ("attributes", [(each.attribute.text, each.rare_pct) for each in found.attributes]),
@@ -165,4 +151,4 @@ def _write_linkable(found: Linkability, files: _Folder) -> None:
             + (" (mean over the values)" if name == "columns" else ""),
             width=theme.FILE_WIDTH,
         )
-        files.path(f"linkable_{name}.svg").write_text(chart.as_file(), encoding="utf-8")
+        named(f"linkable_{name}.svg").write_text(chart.as_file(), encoding="utf-8")

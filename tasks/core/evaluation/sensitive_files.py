@@ -5,15 +5,13 @@ Columns and definitions are those of S2.4 and S5.1; what is better is in ``evalu
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tasks.core.aggregates.linkability import LISTED, percentage
 from tasks.core.charts import theme
 from tasks.core.charts.plot import Axes, line_over_bars
-from tasks.core.charts.svg import Chart
 from tasks.core.errors import InternalError
 from tasks.core.evaluation.measures import (
     Comparison,
@@ -133,33 +131,28 @@ SYNTHETIC_STATS = "stats_synthetic_data"
 _METRIC = "Metric"
 
 
-def stats_rows(comparison: Comparison) -> list[Row]:
-    """Suppression, fabrication and mean errors; lengths of which nothing was kept left out, as SDS's."""
+def stats_rows(comparison: Comparison, *, is_synthetic: bool) -> list[Row]:
+    """Suppression, fabrication and mean errors; lengths of which nothing was kept left out, as SDS's.
+
+    Args: is_synthetic: whether synthetic records are judged, of which more is told.
+    """
     total = summary(comparison)
-    by_length = [row for row in errors_by_length(comparison) if row["kept"]]
-    return [
+    rows: list[Row] = [
         (_METRIC, "Value"),
         ("Suppressed combinations %", f"{total['suppressed_pct']:.2f} %"),
         ("Fabricated combinations %", f"{total['fabricated_pct']:.2f} %"),
-        *(
-            (
-                f"{row['length']}-counts mean value +/- mean error",
-                f"{row['mean_count']:.2f} +/- {row['mean_error']:.2f}",
-            )
-            for row in by_length
-        ),
-        ("Mean value +/- Mean error", f"{total['mean_count']:.2f} +/- {total['mean_error']:.2f}"),
     ]
+    kept = [row for row in errors_by_length(comparison) if row["kept"]]
+    rows += [(f"{row['length']}-counts mean value +/- mean error", _mean_and_error(row)) for row in kept]
+    rows.append(("Mean value +/- Mean error", _mean_and_error(total)))
+    if is_synthetic:
+        rows.append(("Expansion Ratio", f"{total['record_expansion_pct']:.2f} %"))
+        rows.append(("Mean Proportional error %", f"{100 * total['mean_proportional_error']:.2f} %"))
+    return rows
 
 
-def synthetic_stats_rows(comparison: Comparison) -> list[Row]:
-    """The same, and what only synthetic records have."""
-    total = summary(comparison)
-    return [
-        *stats_rows(comparison),
-        ("Expansion Ratio", f"{total['record_expansion_pct']:.2f} %"),
-        ("Mean Proportional error %", f"{100 * total['mean_proportional_error']:.2f} %"),
-    ]
+def _mean_and_error(row: Mapping[str, float]) -> str:
+    return f"{row['mean_count']:.2f} +/- {row['mean_error']:.2f}"
 
 
 def join_stats(paths_by_run: Mapping[str, Path]) -> list[Row]:
@@ -194,27 +187,15 @@ def write_joined_stats(folders_by_run: Mapping[str, Path], prefix: str, destinat
     return written
 
 
-_HEADER = (
-    "Metric",
-    "Sensitive-vs-reportable",
-    "Sensitive-vs-synthetic",
-    "Reportable-vs-synthetic",
-    "What it is",
-)
-
-
 def measures_rows(reportable: Comparison, synthetic: Comparison, released: Comparison) -> list[Row]:
     """Header and lines, values with up to six decimals, blank where a measure has no meaning.
 
     The lines are those of ``evaluation_measures.tsv``: a name, the figure of `measures`, by what it is
     multiplied, whether it is of raw counts alone, and what it is.
-
-    Args:
-        reportable: reported counts against the true ones.
-        synthetic: synthetic counts against the true ones.
     """
     sides = [measures(comparison) for comparison in (reportable, synthetic, released)]
-    lines: list[Row] = [_HEADER]
+    compared = ("Sensitive-vs-reportable", "Sensitive-vs-synthetic", "Reportable-vs-synthetic")
+    lines: list[Row] = [(_METRIC, *compared, "What it is")]
     for name, figure, times, of, words in read_rows(Path(__file__).with_name("evaluation_measures.tsv"))[1:]:
         group, key = figure.split(".")
         values = [_number(int(times) * side[group][key]) for side in sides]
@@ -232,63 +213,49 @@ def _number(value: float) -> str:
     return f"{value:.6f}".rstrip("0").rstrip(".")
 
 
-_LENGTH = "Length of combination (attributes)"
-_BIN = "Count in the synthetic records: bins, each up to the number shown"
-_KEPT = "Mean preservation: share of a sensitive count that the synthetic records keep, at most 1"
+_TITLES = {
+    "synthetic_leakage_by_length": "Rare sensitive combinations in the synthetic records",
+    "preservation_by_count": "Preservation of counts, by count",
+    "proportional_error_by_count": "Proportional error of counts, by count",
+    "preservation_by_length": "Preservation of counts, by length",
+}
+#: What a chart calls the keys of rows.
+_FIGURES = {
+    "compared": "Distinct combinations in the synthetic records",
+    "leak_proportion": "Proportion of them that is rare, below {}, in both tables",
+    "combinations": "Combinations in the bin",
+    "mean_count": "Mean count in the synthetic records",
+    "preservation": "Mean preservation: share of a sensitive count that the synthetic records keep, "
+    "at most 1",
+    "proportional_error": "Mean proportional error: distance of the two counts over the sensitive one",
+}
 
 
 def synthetic_charts(comparison: Comparison) -> dict[str, str]:
     """The charts of synthetic against sensitive counts, by the name of their file without prefix."""
     by_length, by_count = preservation_by_length(comparison), preservation_by_count(comparison)
-    rare = f"Proportion of them that is rare, below {format_whole(comparison.resolution)}, in both tables"
-    in_bin, error = "Combinations in the bin", "Mean proportional error: distance of the two counts"
-    charts = {
-        "synthetic_leakage_by_length": _line_over_bars(
-            Axes("Rare sensitive combinations in the synthetic records", _LENGTH, ""),
-            "length",
-            leakage_by_length(comparison),
-            {"compared": "Distinct combinations in the synthetic records", "leak_proportion": rare},
-            theme.RARE,
-        ),
-        "preservation_by_count": _line_over_bars(
-            Axes("Preservation of counts, by count", _BIN, ""),
-            "bin",
-            by_count,
-            {"combinations": in_bin, "preservation": _KEPT},
-            theme.BY_COUNT,
-        ),
-        "proportional_error_by_count": _line_over_bars(
-            Axes("Proportional error of counts, by count", _BIN, ""),
-            "bin",
-            by_count,
-            {"combinations": in_bin, "proportional_error": f"{error} over the sensitive one"},
-            theme.BY_COUNT,
-        ),
-        "preservation_by_length": _line_over_bars(
-            Axes("Preservation of counts, by length", _LENGTH, ""),
-            "length",
-            by_length,
-            {"mean_count": "Mean count in the synthetic records", "preservation": _KEPT},
-            theme.BY_LENGTH,
-        ),
+    leaked = leakage_by_length(comparison)
+    drawn = {
+        "synthetic_leakage_by_length": (leaked, "leak_proportion", "compared", theme.RARE),
+        "preservation_by_count": (by_count, "preservation", "combinations", theme.BY_COUNT),
+        "proportional_error_by_count": (by_count, "proportional_error", "combinations", theme.BY_COUNT),
+        "preservation_by_length": (by_length, "preservation", "mean_count", theme.BY_LENGTH),
     }
-    return {name: chart.as_file() for name, chart in charts.items()}
-
-
-def _line_over_bars(
-    axes: Axes, place: str, rows: Sequence[dict[str, Any]], names: Mapping[str, str], colour: str
-) -> Chart:
-    """Two keys of rows by a third, one as bars and one as a line. Args: names: of the two, bars first."""
-    word = "Length" if place == "length" else "Count up to"
-    bars, line = names
-    places = [format_whole(row[place]) for row in rows]
-    described = "; ".join(f"{word} {at}: {row[line]:.2f}" for at, row in zip(places, rows, strict=True))
-    return line_over_bars(
-        replace(axes, description=described, places=places),
-        (names[line], [row[line] for row in rows]),
-        (names[bars], [row[bars] for row in rows]),
-        colour,
-    )
+    charts = {}
+    for name, (rows, line, bars, colour) in drawn.items():
+        place, word, axis = ("length", "Length", "Length of combination (attributes)")
+        if name.endswith("by_count"):
+            place, word = "bin", "Count up to"
+            axis = "Count in the synthetic records: bins, each up to the number shown"
+        places = [format_whole(row[place]) for row in rows]
+        described = "; ".join(f"{word} {at}: {row[line]:.2f}" for at, row in zip(places, rows, strict=True))
+        resolution = format_whole(comparison.resolution)
+        upper, lower = (
+            (_FIGURES[key].format(resolution), [row[key] for row in rows]) for key in (line, bars)
+        )
+        axes = Axes(_TITLES[name], axis, "", description=described, places=places)
+        charts[name] = line_over_bars(axes, upper, lower, colour).as_file()
+    return charts
 
 
 def write_sensitive_files(
@@ -352,8 +319,8 @@ def _tables(evaluation: RawEvaluation) -> dict[str, list[Row]]:
                 "mean_proportional_error": "proportional_error",
             },
         ),
-        SYNTHETIC_STATS: synthetic_stats_rows(synthetic),
-        AGGREGATE_STATS: stats_rows(reportable),
+        SYNTHETIC_STATS: stats_rows(synthetic, is_synthetic=True),
+        AGGREGATE_STATS: stats_rows(reportable, is_synthetic=False),
         "evaluation_measures": measures_rows(reportable, synthetic, released),
     }
 

@@ -30,11 +30,7 @@ Distance = tuple[tuple[str, ...], float]
 
 @dataclass(frozen=True)
 class TableDistances:
-    """Of all columns and pairs of two tables, in their order.
-
-    Attributes:
-        records: synthetic ones, and those of the raw table.
-    """
+    """Of all columns and pairs, in their order. Attributes: records: synthetic ones, and raw ones."""
 
     records: tuple[int, int]
     single: tuple[Distance, ...]

@@ -15,23 +15,22 @@ Multi-valued columns are left out: their items are not one two-way table.
 import itertools
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.arrays import Floats, Integers
+from tasks.core.arrays import Flags, Floats, Ids, Integers
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.workload.cells import cells_of_all_columns
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables
-from tasks.core.navigation.payload.columns import record_parts
 from tasks.core.normal import each_above
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import AnySynthetic
 
-Known = npt.NDArray[np.bool_]
 #: Places among the values that are compared, of which there are at most `MOST_VALUES`. Each record has one a
 #: column, so they are kept narrow.
 _Places = npt.NDArray[np.int16]
@@ -43,12 +42,7 @@ MOST_VALUES = 300
 
 
 class Associations(NamedTuple):
-    """Cramer's V of every two columns.
-
-    Attributes:
-        columns: indices into the schema's columns, ascending.
-        released: (n, n), symmetric, in 0..1, from the released counts; NaN where there is no table.
-    """
+    """Cramer's V (n, n) of every two of some columns, ascending, 0..1; NaN where there is no table."""
 
     columns: tuple[int, ...]
     released: Floats
@@ -56,17 +50,10 @@ class Associations(NamedTuple):
 
 
 class PairTable(NamedTuple):
-    """The two-way table of two columns, as released.
-
-    Attributes:
-        counts: (r, c) released counts, 0 where nothing is known.
-        known: (r, c) whether the count is known.
-        rows: (r,) one-way counts.
-        columns: (c,) likewise.
-    """
+    """The two-way table (r, c) of two columns, as released, 0 where nothing is known; one-way counts."""
 
     counts: Floats
-    known: Known
+    known: Flags
     rows: Floats
     columns: Floats
 
@@ -92,7 +79,7 @@ class PairCounts(ABC):
     def v(self, pair: tuple[int, int], table: PairTable) -> float:
         """Cramer's V of two columns' table, corrected for what was done to the counts."""
 
-    def table(self, pair: tuple[int, int], places: tuple[Integers, Integers]) -> tuple[Floats, Known]:
+    def table(self, pair: tuple[int, int], places: tuple[Integers, Integers]) -> tuple[Floats, Flags]:
         """Counts of two columns by the places of their codes (-1: not compared), and which are known."""
         shape = int(places[0].max()) + 1, int(places[1].max()) + 1
         table, known = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
@@ -169,10 +156,25 @@ def _places_of_records(
             target[number] = index_of[attribute.column]
             place[number] = places[target[number]][code]
     table = np.full((len(values), synthetic.number_of_records), -1, dtype=np.int16)
-    for first, records, ids in record_parts(synthetic):
+    for first, records, ids in _record_parts(synthetic):
         wanted = target[ids] >= 0
         table[target[ids][wanted], first + records[wanted]] = place[ids][wanted]
     return table
+
+
+#: So many records are looked at in one go.
+_AT_ONCE = 1 << 16
+
+
+def _record_parts(records: AnySynthetic) -> Iterator[tuple[int, Ids, Ids]]:
+    """Some records at a time: the first one's place, of each attribute its record from there, and its id."""
+    before = 0
+    for part in records.parts():
+        for first in range(0, part.number_of_records, _AT_ONCE):
+            bounds = part.offsets[first : first + _AT_ONCE + 1]
+            rows = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
+            yield before + first, rows, part.attribute_ids[bounds[0] : bounds[-1]]
+        before += part.number_of_records
 
 
 def count_pairs(one: _Places | Integers, other: _Places | Integers, shape: tuple[int, ...]) -> Floats:

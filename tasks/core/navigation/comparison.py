@@ -6,9 +6,8 @@ better end is defined; what came from the raw table makes the whole comparison a
 
 import itertools
 import math
-import operator
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ from tasks.core.charts.svg import Chart
 from tasks.core.errors import ParameterError
 from tasks.core.figures import format_near
 from tasks.core.navigation.page import html
-from tasks.core.navigation.run_figures import GROUPS, METRICS, Metric, RunFigures, number_or_none
+from tasks.core.navigation.run_figures import GROUPS, METRICS, Metric, RunFigures
 from tasks.core.statement.syndiffix import LABEL, SYNDIFFIX_REGIME
 from tasks.core.tables.writing import write_rows
 
@@ -37,20 +36,17 @@ class _ChartOfRuns(NamedTuple):
     top: float | None = None
 
     def figure(self, row: Json) -> float | None:
-        part = number_or_none(row.get(self.key))
+        part: float | None = row.get(self.key)
         if not self.whole or part is None:
             return part
-        whole = number_or_none(row.get(self.whole))
+        whole = row.get(self.whole)
         return 100 * part / whole if whole else None
 
 
 def letters_of_runs(runs: int) -> list[str]:
     """A letter a run, in order: A, B, ..., Z, A2, B2, ..."""
-    letters = string.ascii_uppercase
-    return [
-        letters[place % len(letters)] + (str(place // len(letters) + 1) if place >= len(letters) else "")
-        for place in range(runs)
-    ]
+    letters = (f"{letter}{lap}" for lap in ("", *range(2, runs)) for letter in string.ascii_uppercase)
+    return list(itertools.islice(letters, runs))
 
 
 _PRESERVATION = "Share of a combination's count that is kept, at most 1. More is better."
@@ -98,10 +94,7 @@ _BY_COUNT = (
 
 
 def comparison_charts(runs: Sequence[RunFigures], names: Sequence[str]) -> list[Json]:
-    """Groups of charts of the first `MOST_DRAWN` runs: a name, and charts of caption, note and SVG.
-
-    The SVG is empty where every figure is 0.
-    """
+    """Groups of charts of the first `MOST_DRAWN` runs: name, captions, notes, SVG (empty: all are 0)."""
     found = []
     for group, is_raw in (("released", False), ("raw", True)):
         drawn = [
@@ -177,13 +170,10 @@ _REGIMES = {
 
 
 class TableRow(NamedTuple):
-    """One line of the table.
+    """One line of the table: for each run a figure (of a setting None) and what is shown.
 
     Attributes:
-        group: what it belongs to: settings, or which counts were held against which.
         better: ``lower`` or ``higher``; empty where neither end is better.
-        values: for each run the figure, None where there is none; of a setting always None.
-        texts: for each run what is shown; empty where there is nothing.
         best: for each run whether no other is better.
     """
 
@@ -201,7 +191,12 @@ def comparison_table(runs: Sequence[RunFigures]) -> list[TableRow]:
     Raises:
         ParameterError: fewer than two runs, or two of one label.
     """
-    _require_runs(runs)
+    if len(runs) < 2:
+        raise ParameterError(
+            f"Comparing needs two or more runs, and was given {len(runs)}; give another one."
+        )
+    if len({run.label for run in runs}) < len(runs):
+        raise ParameterError("Runs that are compared need labels of their own; two have the same.")
     rows = [_text_row(RUNS, words, texts) for words, texts in _identities(runs)]
     rows += [_text_row(DIFFERING_SETTINGS, name, texts) for name, texts in _differing_settings(runs)]
     return rows + [
@@ -211,40 +206,27 @@ def comparison_table(runs: Sequence[RunFigures]) -> list[TableRow]:
     ]
 
 
-def _require_runs(runs: Sequence[RunFigures]) -> None:
-    if len(runs) < 2:
-        raise ParameterError(
-            f"Comparing needs two or more runs, and was given {len(runs)}; give another one."
-        )
-    if len({run.label for run in runs}) < len(runs):
-        raise ParameterError("Runs that are compared need labels of their own; two have the same.")
-
-
 def _identities(runs: Sequence[RunFigures]) -> list[tuple[str, tuple[str, ...]]]:
     """Dataset and vintage where they differ, outcome where one failed; protection, mode, measured against."""
-    lines = [
-        ("dataset", tuple(run.dataset or "not recorded" for run in runs)),
-        ("vintage (label of the release)", tuple(run.vintage or "not recorded" for run in runs)),
+    done, against = (
+        [run for run in runs if not run.has_failed],
+        ("its own reported counts", "the raw table (sensitive)"),
+    )
+    told: list[tuple[str, Callable[[RunFigures], str]]] = [
+        ("dataset", lambda run: run.dataset or "not recorded"),
+        ("vintage (label of the release)", lambda run: run.vintage or "not recorded"),
     ]
-    against = ("its own reported counts", "the raw table (sensitive)")
-    has_failed = [run.has_failed for run in runs]
-    known = [
-        line for line in lines if len(set(itertools.compress(line[1], map(operator.not_, has_failed)))) > 1
-    ]
-    known += [
-        ("protection", tuple(_REGIMES.get(run.regime, run.regime) for run in runs)),
-        ("synthesis mode", tuple(run.mode or "not recorded" for run in runs)),
-        ("measured against", tuple(against[run.is_raw] for run in runs)),
+    told = [(words, text) for words, text in told if len(set(map(text, done))) > 1]
+    told += [
+        ("protection", lambda run: _REGIMES.get(run.regime, run.regime)),
+        ("synthesis mode", lambda run: run.mode or "not recorded"),
+        ("measured against", lambda run: against[run.is_raw]),
     ]
     if any(run.status != "published" for run in runs):
-        known.append(("status (see ERRATA.md)", tuple(run.status for run in runs)))
-    if not any(has_failed):
-        return known
-    told = [
-        (words, tuple("" if failed else text for failed, text in zip(has_failed, texts, strict=True)))
-        for words, texts in known
-    ]
-    return [("outcome", tuple("failed" if failed else "done" for failed in has_failed)), *told]
+        told.append(("status (see ERRATA.md)", lambda run: run.status))
+    lines = [(words, tuple("" if run.has_failed else text(run) for run in runs)) for words, text in told]
+    outcomes = tuple("failed" if run.has_failed else "done" for run in runs)
+    return lines if len(done) == len(runs) else [("outcome", outcomes), *lines]
 
 
 def _differing_settings(runs: Sequence[RunFigures]) -> list[tuple[str, tuple[str, ...]]]:
@@ -318,10 +300,7 @@ def _with_decimals(value: float, decimals: int) -> str:
 def write_comparison_tsv(runs: Sequence[RunFigures], path: Path) -> None:
     """Write the table: ``group``, ``metric``, ``better`` and a column a run; figures to six digits.
 
-    Quoted only where a value needs it; nothing where a run has no figure.
-
-    Raises:
-        ParameterError: see `comparison_table`.
+    Nothing stands where a run has no figure. Raises ParameterError: see `comparison_table`.
     """
     rows = comparison_table(runs)
     lines = [("group", "metric", "better", *(run.label for run in runs))]
@@ -340,11 +319,7 @@ def _format_plain(value: float) -> str:
 
 
 def render_comparison(runs: Sequence[RunFigures], title: str) -> str:
-    """One self-contained HTML page; equal runs give equal bytes.
-
-    Raises:
-        ParameterError: see `comparison_table`.
-    """
+    """One self-contained HTML page; equal runs give equal bytes. Raises: see `comparison_table`."""
     rows = comparison_table(runs)
     marks = letters_of_runs(len(runs))
     named = [line for line in rows if line.group == RUNS]

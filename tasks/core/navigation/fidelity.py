@@ -18,12 +18,7 @@ _NEARLY_ALL = 0.8
 
 @dataclass(frozen=True)
 class Band:
-    """The synthetic counts of published combinations whose released counts are near each other.
-
-    Attributes:
-        synthetic: five quantiles of their synthetic counts; half of them lie between the inner two, nine of
-            ten between the outer two.
-    """
+    """Combinations whose released counts are near each other: `_QUANTILES` of their synthetic counts."""
 
     released: float
     combinations: int
@@ -32,12 +27,7 @@ class Band:
 
 @dataclass(frozen=True)
 class LengthFidelity:
-    """Combinations of one length.
-
-    Attributes:
-        total_variation: of the two distributions over all combinations of this length, in 0..1; None
-            where one side has none.
-    """
+    """Combinations of one length; total variation 0..1 over all of them, None where one side has none."""
 
     length: int
     combinations: int
@@ -81,7 +71,6 @@ def comparable_scale(released: float, synthetic: float) -> float:
 
 
 def fidelity(reportable: Aggregates, recounted: Aggregates) -> Fidelity:
-    """Compare the released counts with those of the synthetic records."""
     scale = comparable_scale(
         *(float(side.counts[0].sum()) if side.counts else 0.0 for side in (reportable, recounted))
     )

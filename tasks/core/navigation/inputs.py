@@ -145,10 +145,8 @@ class ReportInputs:
     """Everything a page is made of; None where it was not made.
 
     Attributes:
-        statement: the content of ``privacy.json``, of either regime.
+        statement, contract: the content of ``privacy.json`` and ``contract.json``.
         measurement: what was drawn; None under k-anonymity.
-        fidelity: synthetic against reportable counts.
-        contract: the content of ``contract.json``.
         fit: of a fitted release, the part ``fit`` of ``evaluation.json``.
         ranges: of a fitted release, of each length the ranges of its counts; empty otherwise.
     """

@@ -54,12 +54,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class DatedRelease:
-    """One release of a dataset.
-
-    Attributes:
-        settings: (name, text) of its public configuration.
-        counts: None of one that can't be compared.
-    """
+    """One release of a dataset, with its public settings; without counts it can't be compared."""
 
     name: str
     vintage: str
@@ -70,13 +65,10 @@ class DatedRelease:
 
     @property
     def stands(self) -> bool:
-        """Whether it is not withdrawn."""
         return status_of(self.errata) != "withdrawn"
 
 
 class History:
-    """The releases of a dataset, compared."""
-
     def __init__(self, dataset: str, releases: Sequence[DatedRelease]) -> None:
         """Args: dataset: its name. releases: in their order; withdrawn ones are shown and not compared."""
         self.dataset, self.releases = dataset, list(releases)
@@ -139,6 +131,7 @@ def told(combination: Combination) -> str:
 def render_over_time(history: History) -> str:
     """One self-contained HTML page; equal releases give equal bytes."""
     found = history.found
+    changed = dict.fromkeys(each.combination for each in found.changes if each.combination)
     kinds = {each.counts.kind for each in history.releases if each.counts is not None}
     context: dict[str, Any] = {
         "title": f"{history.dataset} over time",
@@ -155,17 +148,12 @@ def render_over_time(history: History) -> str:
         "records": _chart(history, NUMBER_OF_RECORDS),
         "charts": [
             (told(each), _dates_of_changes(history, each), _chart(history, each))
-            for each in _most_changed(found)
+            for each in list(changed)[:MOST_CHARTS]
         ],
         "changes": [_change_row(history, each) for each in found.changes[:MOST_LINES]],
         "more": max(0, len(found.changes) - MOST_LINES),
     }
     return html("over_time.html.j2", context, ("comparison.css", "over_time.css"))
-
-
-def _most_changed(found: OverTime) -> list[Combination]:
-    every = dict.fromkeys(change.combination for change in found.changes)
-    return [each for each in every if each != NUMBER_OF_RECORDS][:MOST_CHARTS]
 
 
 def _dates_of_changes(history: History, combination: Combination) -> str:
@@ -181,13 +169,9 @@ def _date_of_change(history: History, change: Change) -> str:
 
 
 def _chart(history: History, combination: Combination) -> Chart:
+    """Counts with their ranges over the releases, joined by a line; a changed one has the second colour."""
     points = history.points(combination)
     known = [f"{point.label}: {point.value:.0f}" for point in points if point.value is not None]
-    return timeline(told(combination), f"By release: {', '.join(known)}.", points)
-
-
-def timeline(title: str, description: str, points: Sequence[Point]) -> Chart:
-    """Points with their ranges over the releases, joined by a line; a changed one has the second colour."""
     placed = list(enumerate(points))
     standing = [(place, point) for place, point in placed if not point.is_struck]
     lines = [
@@ -208,8 +192,8 @@ def timeline(title: str, description: str, points: Sequence[Point]) -> Chart:
         )
         for look, colour in looks.items()
     ]
-    labels = [point.label for point in points]
-    axes = Axes(title, "", "", y_spacing="around", description=description, places=labels)
+    labels, described = [point.label for point in points], f"By release: {', '.join(known)}."
+    axes = Axes(told(combination), "", "", y_spacing="around", description=described, places=labels)
     return plot([*lines, *dots], axes, size=(theme.WIDTH, 120))
 
 

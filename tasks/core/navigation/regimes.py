@@ -14,7 +14,6 @@ import numpy as np
 from tasks.core.arrays import Json
 from tasks.core.charts import theme
 from tasks.core.charts.bars import NOT_KNOWN, Whole, budget_gauge, shares
-from tasks.core.charts.plot import Limit
 from tasks.core.charts.svg import Chart, LegendEntry
 from tasks.core.dp.budget import Spent
 from tasks.core.dp.measurement import Measurement
@@ -58,12 +57,6 @@ class Regime:
     rounded_off: int = 0
     record_words: tuple[str, ...] = ()
 
-    @property
-    def limit(self) -> Limit | None:
-        """How far the protection alone may take a count from the true one; None where nothing bounds it."""
-        most = self.rounded_off
-        return Limit(most, f"rounding removes at most {format_whole(most)}") if most else None
-
 
 def regime_of(inputs: ReportInputs) -> Regime:
     """The regime of a release.
@@ -84,7 +77,6 @@ def regime_of(inputs: ReportInputs) -> Regime:
 
 
 def _private_sections(inputs: ReportInputs, words: NoisyWords) -> Json:
-    """What both kinds of differentially private release have."""
     statement = inputs.statement
     is_private = bool(statement["private"])  # else it was drawn by the seeded test engine
     return {

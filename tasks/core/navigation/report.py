@@ -11,8 +11,7 @@ import numpy as np
 
 from tasks.core.arrays import Json
 from tasks.core.charts import theme
-from tasks.core.charts.bars import SHARES, Bar, Series, bars
-from tasks.core.charts.matrix import Half, matrix
+from tasks.core.charts.bars import SHARES, Bar, Half, Series, bars, matrix
 from tasks.core.charts.plot import Area, Axes, Line, plot, scale_of
 from tasks.core.charts.svg import Chart
 from tasks.core.figures import format_whole
@@ -54,11 +53,7 @@ _HALF_MATRIX = 5
 def render_page(inputs: ReportInputs, payload: Payload | None = None) -> str:
     """The page, without a time or anything else that is not in ``inputs``.
 
-    Args:
-        payload: what `payload_of_counts` makes of it, where that is there already.
-
-    Raises:
-        InternalError: see `regime_of`.
+    Args: payload: what `payload_of_counts` makes of it, where that is there already.
     """
     regime = regime_of(inputs)
     synthetic = inputs.synthetic or no_records(inputs.aggregates)
@@ -92,7 +87,6 @@ def _records_error(inputs: ReportInputs) -> tuple[int, float] | None:
 
 
 def _record_words(inputs: ReportInputs, regime: Regime) -> list[str]:
-    """What there is to say of the number of synthetic records, of their length and of rare values in them."""
     if inputs.synthetic is None or not inputs.synthetic.number_of_records:
         return []
     words = [describe_record_lengths(inputs.synthetic), *regime.record_words]
@@ -101,7 +95,7 @@ def _record_words(inputs: ReportInputs, regime: Regime) -> list[str]:
 
 def _fidelity_charts(inputs: ReportInputs, regime: Regime) -> Json | None:
     """How synthetic counts spread, and their error by count beside what the protection alone may do."""
-    fidelity = inputs.fidelity
+    fidelity, most = inputs.fidelity, regime.rounded_off
     if fidelity is None or not fidelity.bands:
         return None
     lines = [
@@ -121,17 +115,17 @@ def _fidelity_charts(inputs: ReportInputs, regime: Regime) -> Json | None:
         "log1p",
     )
     return {
-        "bands": spread_chart(fidelity.bands, regime.count, regime.rounded_off),
-        "error": plot(lines, error_axes, regime.limit),
+        "bands": spread_chart(fidelity.bands, regime.count, most),
+        "error": plot(
+            lines, error_axes, (most, f"rounding removes at most {format_whole(most)}") if most else None
+        ),
     }
 
 
 def spread_chart(bands: Sequence[Band], count: str, rounded_off: int) -> Chart:
     """Median and spread of the synthetic counts over the released one, beside the line of equal counts.
 
-    Args:
-        count: what a released count is called.
-        rounded_off: by how much a true count may exceed the released one; 0: it is exact, or not known.
+    Args: count, rounded_off: as of `Regime`.
     """
     across = scale_of([band.released for band in bands], "log")
     steps = [across.low * (across.high / across.low) ** (step / 48) for step in range(49)]

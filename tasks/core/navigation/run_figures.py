@@ -5,18 +5,17 @@ stage, ``evaluation.json``; a sensitive one the ``evaluation.json`` of the compa
 What an older or shorter run did not record is left blank.
 """
 
-import csv
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple, cast
+from typing import NamedTuple
 
 from tasks.core.arrays import Json
 from tasks.core.errors import ParameterError
+from tasks.core.evaluation.release import name_sides
 from tasks.core.metadata.errata import read_errata, status_of
-
-Better = Literal["lower", "higher", ""]
+from tasks.core.tables.writing import read_rows
 
 #: Which counts were held against which: the first part of a figure's key, and its words.
 GROUPS = {
@@ -29,16 +28,11 @@ GROUPS = {
 
 
 class Metric(NamedTuple):
-    """One figure of a run.
-
-    Attributes:
-        key: ``group.name``, the group one of `GROUPS`.
-        better: which end is better; empty where neither is.
-    """
+    """One figure of a run. Attributes: key: ``group.name``, the group one of `GROUPS`."""
 
     key: str
     words: str
-    better: Better
+    better: str
     about: str = ""
 
     @property
@@ -48,19 +42,20 @@ class Metric(NamedTuple):
 
 def _read_metrics() -> tuple[Metric, ...]:
     """Group by group, in the file's order; a line is of each group that it names."""
-    with Path(__file__).with_name("metrics.tsv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    lines = read_rows(Path(__file__).with_name("metrics.tsv"))[1:]
     return tuple(
-        Metric(f"{group}.{row['name']}", row["words"], cast(Better, row["better"].strip("-")), row["about"])
+        Metric(f"{group}.{name}", words, better.strip("-"), about)
         for group in GROUPS
-        for row in rows
-        if group in row["groups"].split()
+        for groups, name, better, words, about in lines
+        if group in groups.split()
     )
 
 
 METRICS = _read_metrics()
 
 
+#: By a metric's key; None where it was not measured.
+Figures = dict[str, float | None]
 FigureRows = tuple[Json, ...]
 
 #: Settings that don't make runs differ: where they ran, what they are called, how the page looks.
@@ -88,11 +83,8 @@ class RunFigures:
     """One run; what is not recorded is empty.
 
     Attributes:
-        label: what it is called beside others.
         settings: (name, text) of the public configuration, in its own order.
-        figures: by a metric's key (`METRICS`); None where it was not measured.
-        by_length: a row a length (``length`` and figures), ascending.
-        by_count: a row a bin of the synthetic count (``bin`` and figures), ascending.
+        by_length, by_count: a row a ``length`` and a ``bin`` of the synthetic count, with figures, ascending.
         is_raw: whether figures are measured against the raw table: sensitive.
         is_test: whether it was drawn by the seeded test engine.
         has_failed: whether it came to no figures because it ended with an error.
@@ -129,27 +121,28 @@ def read_run(folder: Path, label: str | None = None) -> RunFigures:
         )
     evaluation = _read_object(path)
     statement, manifest = _read_if_there(folder, "privacy.json"), _read_if_there(folder, "MANIFEST.json")
-    is_raw = isinstance(evaluation.get("synthetic"), dict)
+    is_raw = "synthetic" in evaluation
     configuration = _read_if_there(folder, "configuration.json")
     if is_raw and not configuration:
         configuration = _read_if_there(folder.parent, "configuration.json")
     mode = _part(statement, "synthesis").get("mode") or _part(configuration, "synthesis").get("mode")
-    regime = _text(statement.get("regime") or _part(configuration, "protection").get("regime"))
-    found = _raw_figures(evaluation) if is_raw else _released_figures(evaluation)
-    named = {
-        key: _text(manifest.get(key) or statement.get(key) or configuration.get(key))
+    regime = statement.get("regime") or _part(configuration, "protection").get("regime") or ""
+    figures, by_length, by_count = (_raw_figures if is_raw else _released_figures)(evaluation)
+    figures |= _sizes(manifest)
+    dataset, vintage = (
+        manifest.get(key) or statement.get(key) or configuration.get(key) or ""
         for key in ("dataset", "vintage")
-    }
+    )
     return RunFigures(
         label=label or folder.name,
-        dataset=named["dataset"],
-        vintage=named["vintage"],
+        dataset=dataset,
+        vintage=vintage,
         regime=regime,
-        mode=_text(mode),
+        mode=mode or "",
         settings=_settings(configuration, is_raw),
-        figures={metric.key: (found[0] | _sizes(manifest)).get(metric.key) for metric in METRICS},
-        by_length=found[1],
-        by_count=found[2],
+        figures={metric.key: figures.get(metric.key) for metric in METRICS},
+        by_length=by_length,
+        by_count=by_count,
         is_raw=is_raw,
         is_test=regime == "differential_privacy" and statement.get("private") is False,
         status=status_of(read_errata(folder)),
@@ -176,12 +169,7 @@ def _read_if_there(folder: Path, name: str) -> Json:
 
 
 def _part(body: Json, name: str) -> Json:
-    found = body.get(name)
-    return found if isinstance(found, dict) else {}
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    return body.get(name) or {}
 
 
 def _settings(configuration: Json, is_raw: bool) -> tuple[tuple[str, str], ...]:
@@ -216,15 +204,11 @@ def _format_setting(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _sizes(manifest: Json) -> dict[str, float | None]:
-    rows = {
-        _text(entry.get("file")): entry.get("rows")
-        for entry in manifest.get("files", [])
-        if isinstance(entry, dict)
-    }
+def _sizes(manifest: Json) -> Figures:
+    rows = {entry["file"]: entry.get("rows") for entry in manifest.get("files", [])}
 
     def of(ending: str) -> float | None:
-        return next((number_or_none(count) for file, count in rows.items() if file.endswith(ending)), None)
+        return next((count for file, count in rows.items() if file.endswith(ending)), None)
 
     return {
         "size.synthetic_records": of("_synthetic_microdata.tsv"),
@@ -232,53 +216,37 @@ def _sizes(manifest: Json) -> dict[str, float | None]:
     }
 
 
-def number_or_none(value: object) -> float | None:
-    """A recorded number; None for anything else."""
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+def _figures_of_group(group: str, *bodies: Json) -> Figures:
+    return {f"{group}.{name}": value for body in bodies for name, value in body.items()}
 
 
-def _figures_of_group(group: str, *bodies: Json) -> dict[str, float | None]:
-    return {f"{group}.{name}": number_or_none(value) for body in bodies for name, value in body.items()}
-
-
-def _released_figures(evaluation: Json) -> tuple[dict[str, float | None], FigureRows, FigureRows]:
+def _released_figures(evaluation: Json) -> tuple[Figures, FigureRows, FigureRows]:
     """Of a release's evaluation (`tasks.core.evaluation.release`)."""
     figures = _figures_of_group("released", _part(evaluation, "summary"))
     figures |= _figures_of_group("fitted", _part(evaluation, "fit"))
-    return figures, _rows(evaluation.get("by_length"), "length"), _rows(evaluation.get("by_count"), "bin")
+    return figures, _rows(evaluation, "by_length", "length"), _rows(evaluation, "by_count", "bin")
 
 
-def _raw_figures(evaluation: Json) -> tuple[dict[str, float | None], FigureRows, FigureRows]:
+def _raw_figures(evaluation: Json) -> tuple[Figures, FigureRows, FigureRows]:
     """Of a sensitive evaluation (`tasks.core.evaluation.raw`)."""
     synthetic, reportable = _part(evaluation, "synthetic"), _part(evaluation, "reportable")
     released = _part(_part(evaluation, "synthetic_against_reportable"), "summary")
-    words = {
-        "suppressed_pct": "missed_pct",
-        "fabricated_pct": "unreported_pct",
-        "fabricated_pct_of_compared": "unreported_pct_of_synthetic",
-    }
     figures = {
-        **_figures_of_group("released", {words.get(name, name): value for name, value in released.items()}),
+        **_figures_of_group("released", name_sides(released)),
         **_figures_of_group("raw", _part(synthetic, "summary"), _part(synthetic, "leakage")),
         **_figures_of_group("reported", _part(reportable, "summary")),
         **{
-            f"raw.total_variation_{int(row['length'])}": number_or_none(row.get("mean"))
-            for row in _rows(evaluation.get("total_variation"), "length")
+            f"raw.total_variation_{row['length']}": row["mean"]
+            for row in evaluation.get("total_variation", [])
         },
     }
-    by_length: dict[float, Json] = {}
+    by_length: dict[int, Json] = {}
     for name in ("by_length", "preservation_by_length", "leakage_by_length"):
-        for row in _rows(synthetic.get(name), "length"):
+        for row in synthetic.get(name, []):
             by_length.setdefault(row["length"], {}).update(row)
     ordered = tuple(by_length[length] for length in sorted(by_length))
-    return figures, ordered, _rows(synthetic.get("preservation_by_count"), "bin")
+    return figures, ordered, _rows(synthetic, "preservation_by_count", "bin")
 
 
-def _rows(value: object, key: str) -> FigureRows:
-    """Rows with a number under the key, ascending by it."""
-    found = (
-        [row for row in value if isinstance(row, dict) and number_or_none(row.get(key)) is not None]
-        if isinstance(value, list)
-        else []
-    )
-    return tuple(sorted(found, key=lambda row: float(row[key])))
+def _rows(body: Json, name: str, key: str) -> FigureRows:
+    return tuple(sorted(body.get(name, []), key=lambda row: float(row[key])))

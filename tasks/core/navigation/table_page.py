@@ -15,8 +15,7 @@ import numpy as np
 
 from tasks.core.arrays import Floats, Json
 from tasks.core.charts import theme
-from tasks.core.charts.bars import SHARES, Bar, Series, bars
-from tasks.core.charts.matrix import Half, matrix
+from tasks.core.charts.bars import SHARES, Bar, Half, Series, bars, matrix
 from tasks.core.charts.svg import Chart
 from tasks.core.navigation.associations import MOST_CHARTED_COLUMNS, count_pairs, cramers_v
 from tasks.core.navigation.inputs import TablePage
@@ -78,8 +77,7 @@ _TABLES = 200
 def render_table(page: TablePage, payload: Payload | None = None) -> str:
     """The page, without a time or anything else that is not in ``page``.
 
-    Args:
-        payload: what `payload_of_table` makes of it, where that is there already.
+    Args: payload: what `payload_of_table` makes of it, where that is there already.
     """
     names = page.table.column_names
     statement = page.statement
@@ -106,7 +104,6 @@ def render_table(page: TablePage, payload: Payload | None = None) -> str:
 
 
 def _linked(file: str) -> Json:
-    """A file's name without its folder, and the link to it."""
     return {"name": file.rpartition("/")[2], "link": quote(file)}
 
 

@@ -18,7 +18,7 @@ from tasks.core.aggregates.cubes import (
     count_in_memory,
 )
 from tasks.core.aggregates.marginals import count_marginals
-from tasks.core.evaluation.compared_sides import ComparedSides
+from tasks.core.evaluation.comparison import ComparedSides
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.marginals import as_aggregates, coded

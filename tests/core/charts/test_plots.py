@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from tasks.core.charts import svg, theme
-from tasks.core.charts.matrix import Half, matrix
+from tasks.core.charts.bars import Half, matrix
 from tasks.core.charts.plot import (
     Axes,
     AxisScale,
     Columns,
     Dots,
-    Limit,
     Line,
     plot,
     proportion,
@@ -67,7 +66,7 @@ def test_an_error_of_nothing_has_a_place_on_a_logarithmic_axis():
 
 
 def test_a_limit_is_drawn_in_ink_with_its_words_and_is_within_the_axis():
-    chart = plot([line(((10, 1), (100, 2)))], AXES, Limit(9, "at most 9"))
+    chart = plot([line(((10, 1), (100, 2)))], AXES, (9, "at most 9"))
     root = ET.fromstring(chart.in_page())
     [limit] = [each for each in root.iter("line") if each.get("stroke") == theme.INK]
     assert "at most 9" in [text.text for text in root.iter("text")]

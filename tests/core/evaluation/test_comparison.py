@@ -12,7 +12,7 @@ from tasks.core.aggregates import cubes
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.errors import ParameterError
-from tasks.core.evaluation import compared_sides, comparison
+from tasks.core.evaluation import comparison
 from tasks.core.evaluation.comparison import compare_sides, compare_two
 from tasks.core.evaluation.kernels import bin_of
 from tasks.core.evaluation.measures import (
@@ -134,7 +134,7 @@ def test_measures_are_those_of_the_oracle(sensitive, synthetic, resolution, most
     reported = rounded_down(count_in_memory(records, 3), resolution)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cubes, "_MOST_CELLS", most_cells)
-        patch.setattr(compared_sides, "_FEW_SETS", few_sets)
+        patch.setattr(comparison, "_FEW_SETS", few_sets)
         found = compare_sides((records, reported, drawn), ((0, 2), (0, 1), (1, 2)), resolution, 3)
     counted = []
     for table in (sensitive, synthetic):

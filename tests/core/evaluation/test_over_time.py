@@ -28,7 +28,6 @@ def noisy(truth: dict[str, int], scale: float, draw: np.random.Generator, **more
     floor = more.pop("floor", -(2**62))
     kept = [place for place, count in enumerate(counts) if place == 0 or count >= floor]
     body: dict[str, Any] = {
-        "vintage": "v",
         "kind": "noisy",
         "combinations": tuple(names[place] for place in kept),
         "counts": counts[kept],
@@ -43,7 +42,6 @@ def rounded(counts: dict[str, int], k: int, length: int = 1) -> ReleasedCounts:
     held = {name: count // k * k for name, count in counts.items() if count >= k}
     empty = np.zeros((len(held), 0))
     return ReleasedCounts(
-        vintage="v",
         kind="rounded",
         combinations=tuple(((name, ""),) for name in held),
         counts=np.array(list(held.values()), float),
@@ -114,7 +112,7 @@ def test_counts_that_were_made_to_agree_are_hardly_ever_marked():
             counts = np.minimum(whole, parts.min(axis=1))
             scales, weights = np.tile([9.0, 8.0, 12.0], (40, 1)), np.tile([0.0, 2.0, 1.0], (40, 1))
             least = np.full(40, 60, np.int64)
-            months.append(ReleasedCounts("v", "noisy", names, counts, scales, weights, least))
+            months.append(ReleasedCounts("noisy", names, counts, scales, weights, least))
         marked += bool(compare_over_time(months).changes)
     assert marked <= 33
 

@@ -8,7 +8,7 @@ import pytest
 from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.errors import InternalError
 from tasks.core.evaluation import fit
-from tasks.core.evaluation.compared_sides import code_synthetic
+from tasks.core.evaluation.comparison import code_synthetic
 from tasks.core.evaluation.fit import evaluate_fit
 from tasks.core.evaluation.release import count_in_parts
 from tasks.core.parts.shards import record_shards

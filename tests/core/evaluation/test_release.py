@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates.cubes import count_in_memory
-from tasks.core.evaluation.compared_sides import code_synthetic
+from tasks.core.evaluation.comparison import code_synthetic
 from tasks.core.evaluation.release import compare_release, noise_errors
 from tasks.core.records.columns import Column, Schema
 from tests.core.evaluation.test_comparison import ABC, SYNTHETIC

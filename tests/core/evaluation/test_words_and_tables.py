@@ -5,8 +5,7 @@ import pytest
 from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.aggregates.linkability import RecordAnalysis
 from tasks.core.errors import InternalError
-from tasks.core.evaluation.compared_sides import SlotNumbering
-from tasks.core.evaluation.comparison import compare_sides
+from tasks.core.evaluation.comparison import SlotNumbering, compare_sides
 from tasks.core.evaluation.raw import PAIRS, RawEvaluation, SyntheticCombinations
 from tasks.core.evaluation.sensitive_files import (
     RecordsPromise,

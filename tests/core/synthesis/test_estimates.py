@@ -24,7 +24,7 @@ from tasks.core.aggregates.interchange import write_estimates_parquet, write_est
 from tasks.core.aggregates.selections import TextOrder
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.dp.workload.parameters import LongerSets, Shares
-from tasks.core.evaluation.compared_sides import code_synthetic
+from tasks.core.evaluation.comparison import code_synthetic
 from tasks.core.synthesis.estimates import ranges, scale_to_records
 from tasks.core.synthesis.fitted import draw_fitted
 from tests.oracles.fitting import least_squares

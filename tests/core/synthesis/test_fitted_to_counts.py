@@ -10,7 +10,7 @@ from tasks.core.aggregates.wide_form import wide_headers
 from tasks.core.contracts.constraints import with_constraints
 from tasks.core.contracts.contract import FunctionalDependency, StructuralZero
 from tasks.core.errors import ParameterError
-from tasks.core.evaluation.compared_sides import code_synthetic
+from tasks.core.evaluation.comparison import code_synthetic
 from tasks.core.evaluation.release import count_synthetic
 from tasks.core.synthesis.fitted_to_counts import HeldConstraints, draw_fitted_to_counts
 from tests.core.synthesis.test_constraints import raw_records, written

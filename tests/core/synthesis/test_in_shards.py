@@ -14,7 +14,7 @@ from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.contracts.constraints import with_constraints
 from tasks.core.contracts.contract import FunctionalDependency
 from tasks.core.dp.workload.observations import noisy_tables
-from tasks.core.evaluation.compared_sides import code_synthetic
+from tasks.core.evaluation.comparison import code_synthetic
 from tasks.core.evaluation.release import count_in_parts
 from tasks.core.fitting import sharded_search
 from tasks.core.fitting.fit import fit, fit_in_shards

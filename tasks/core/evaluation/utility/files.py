@@ -13,11 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tasks.core.charts import svg, theme
-from tasks.core.charts.bars import PERCENTAGES, Bar, Series, bars
-from tasks.core.charts.matrix import Half, matrix
+from tasks.core.charts.bars import PERCENTAGES, Bar, Half, Series, bars, matrix
 from tasks.core.charts.plot import Axes, Columns, Line, plot, proportion
-from tasks.core.evaluation.utility.learned import BINS, LEAST_ROWS, Discriminator
-from tasks.core.evaluation.utility.measures import ComparedSets, Utility
+from tasks.core.evaluation.utility.measures import BINS, LEAST_ROWS, ComparedSets, Discriminator, Utility
 from tasks.core.evaluation.utility.table_pair import SEED
 from tasks.core.tables.writing import Row, write_rows
 
@@ -45,11 +43,7 @@ _WORDS = {
 
 
 class _Measure(NamedTuple):
-    """What the files say of one measure; JSON is null where there was nothing to measure.
-
-    Attributes:
-        charts: by the name of their file without prefix.
-    """
+    """What the files say of one measure: JSON (null: there was none), a sentence, charts by their files."""
 
     body: dict[str, Any] | None
     sentence: str
@@ -222,10 +216,10 @@ def _measures(found: Utility) -> dict[str, _Measure]:
 
 def _k_marginal(found: Utility) -> _Measure:
     scores = found.k_marginal_scores
-    body = {"group": found.about.group, "sets": len(found.k_marginal.sets), **scores}
+    body = {"group": found.group, "sets": len(found.k_marginal.sets), **scores}
     if scores["synthetic"] is None:
         return _Measure(body, "NIST's k-marginal score: there are too few columns for it.")
-    group = f" with {found.about.group}" if found.about.group else ""
+    group = f" with {found.group}" if found.group else ""
     sentence = (
         f"NIST's k-marginal score, of pairs{group}: {scores['synthetic']:.0f} of 1000; the bootstrap has "
         f"{scores['bootstrap']:.0f}, the halves {scores['halves']:.0f}."
@@ -300,7 +294,7 @@ def _curve(name: str, found: Discriminator, look: int) -> Line:
 
 
 def _prediction(found: Utility) -> _Measure:
-    own, target = found.prediction, found.about.target
+    own, target = found.prediction, found.target
     if target is None:
         return _Measure(None, "")
     if own is None:

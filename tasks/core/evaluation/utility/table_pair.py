@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from tasks.core.arrays import Ids, Integers
 from tasks.core.errors import InternalError
-from tasks.core.evaluation.compared_sides import code_synthetic
+from tasks.core.evaluation.comparison import code_synthetic
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column
 from tasks.core.records.table import RecordTable
@@ -32,8 +32,7 @@ class TablePair:
 
     Attributes:
         sizes: of each the number of codes; those from 1 on are held by a record of either table.
-        real: int32 (f, n), 0..size-1.
-        synthetic: int32 (f, m), likewise.
+        real, synthetic: int32 (f, n) and (f, m), 0..size-1.
     """
 
     features: tuple[str, ...]
@@ -51,12 +50,10 @@ class TablePair:
         Raises:
             InternalError: there is none.
         """
-        wanted = matching_name(column)
-        names = map(matching_name, self.features)
-        found = next((place for place, name in enumerate(names) if name == wanted), None)
-        if found is None:
+        names, wanted = list(map(matching_name, self.features)), matching_name(column)
+        if wanted not in names:
             raise InternalError("A column that utility is measured by must be one of the table's.")
-        return found
+        return names.index(wanted)
 
     def limited(self, most: int) -> "TablePair":
         """At most so many rows of each table, drawn by `SEED`."""
@@ -84,9 +81,7 @@ def table_pair(features: Sequence[str], real: Sequence[Integers], synthetic: Seq
     >>> pair.sizes, pair.real.tolist(), pair.synthetic.tolist()
     ((4,), [[1, 2, 1]], [[2, 3, 0]])
 
-    Args:
-        real: of each feature n codes from 0 on; their order is kept.
-        synthetic: of each m codes, likewise.
+    Args: real, synthetic: of each feature n and m codes from 0 on; their order is kept.
     """
     sizes, sides = [], ([], [])  # type: tuple[list[int], tuple[list[Ids], list[Ids]]]
     for columns in zip(real, synthetic, strict=True):

@@ -52,17 +52,6 @@ _NAMES = {"uint8": "u8", "uint16": "u16", "uint32": "u32", "int32": "i32"}
 AnyArray = npt.NDArray[np.generic]
 
 
-def narrowest(largest: int) -> npt.DTypeLike:
-    """The narrowest unsigned type that holds 0 to ``largest``.
-
-    >>> narrowest(255), narrowest(256)
-    (<class 'numpy.uint8'>, <class 'numpy.uint16'>)
-    """
-    if largest <= np.iinfo(np.uint8).max:
-        return np.uint8
-    return np.uint16 if largest <= np.iinfo(np.uint16).max else np.uint32
-
-
 def type_name(dtype: npt.DTypeLike) -> str:
     return _NAMES[np.dtype(dtype).name]
 

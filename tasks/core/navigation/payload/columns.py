@@ -1,6 +1,6 @@
 """A page's columns: schema, released values and layout go in; values, codes and places of charts come out."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
@@ -8,10 +8,11 @@ from typing import TypeVar
 import numpy as np
 
 from tasks.core.aggregates.aggregates import Attribute
-from tasks.core.arrays import Ids, Json
+from tasks.core.arrays import Ids, Integers, Json
+from tasks.core.evaluation.comparison import slots_of_records
 from tasks.core.hints import list_some
 from tasks.core.navigation.inputs import Naming
-from tasks.core.navigation.payload.block import Buffers, narrowest, sampled_places, type_name
+from tasks.core.navigation.payload.block import Buffers, sampled_places, type_name
 from tasks.core.records.columns import Column
 from tasks.core.synthesis.records import AnySynthetic
 from tasks.core.tables.column_names import matching_name
@@ -49,7 +50,7 @@ class ShownColumn:
             "kind": self.kind,
             "values": list(self.values),
             "slots": self.slots,
-            "type": type_name(narrowest(len(self.values))),
+            "type": type_name(np.min_scalar_type(len(self.values))),
             "open": self.is_open,
             "other": self.has_other,
             "absent": self.has_absent,
@@ -69,12 +70,12 @@ def value_of_attribute(attribute: Attribute) -> str:
     return attribute.value if attribute.item is None else attribute.item
 
 
-def value_codes(columns: Sequence[ShownColumn], attributes: Sequence[Attribute]) -> tuple[Ids, Ids]:
-    """Of each attribute the column, and the code of its value from 1 on; both int32."""
+def value_codes(columns: Sequence[ShownColumn], attributes: Sequence[Attribute]) -> tuple[Integers, Integers]:
+    """Of each attribute the column, and the code of its value from 1 on."""
     codes = [{value: code for code, value in enumerate(column.values, start=1)} for column in columns]
     return (
-        np.array([each.column for each in attributes], np.int32),
-        np.array([codes[each.column][value_of_attribute(each)] for each in attributes], np.int32),
+        np.array([each.column for each in attributes], np.int64),
+        np.array([codes[each.column][value_of_attribute(each)] for each in attributes], np.int64),
     )
 
 
@@ -84,8 +85,8 @@ def released_values(
     """Of each column the values that its release names: those that are declared or were drawn, then others.
 
     Args:
-        known: of each column the values whose order is fixed.
-        attributes: of all that is released; values that are not known yet follow in the order of their text.
+        known: of each column the values whose order is fixed; others follow in the order of their text.
+        attributes: of all that is released.
     """
     found: list[Mapping[str, None]] = [dict.fromkeys(values) for values in known]
     more: list[set[str]] = [set() for _ in columns]
@@ -133,88 +134,23 @@ def _moment(column: Column, text: str) -> tuple[bool, datetime, str]:
         return True, datetime.min, text
 
 
-#: So many records are looked at in one go.
-_AT_ONCE = 1 << 16
-
-
 def put_records(block: Buffers, columns: Sequence[ShownColumn], synthetic: AnySynthetic) -> list[ShownColumn]:
     """Add the records by column as ``column/<column>/<slot>``: 0 is missing, v the value ``values[v - 1]``.
 
-    Items of a record stand in ascending order of their codes.
-
-    Args:
-        synthetic: all records of the release, of which the page may hold a sample.
-
-    Returns:
-        The columns, with as many slots as the fullest record fills, at least one.
+    Items of a record stand in ascending order of their codes; of very many records a sample is held. Returned
+    are the columns, with as many slots as the fullest record fills, at least one.
     """
     places = sampled_places(synthetic.number_of_records)
     records = synthetic if places is None else synthetic.at(places)
     of_column, code = value_codes(columns, records.attributes)
-    held = [
-        replace(column, slots=most)
-        for column, most in zip(columns, _most_items(columns, records, of_column), strict=True)
-    ]
-    slots = [
-        np.zeros(records.number_of_records, narrowest(len(column.values)))
-        for column in held
-        for _ in range(column.slots)
-    ]
-    firsts = np.cumsum([0, *(column.slots for column in held)])
-    has_items = any(column.slots > 1 for column in held)
-    for first, rows, ids in record_parts(records):
-        columns_here, codes_here = of_column[ids], code[ids]
-        order = (
-            np.lexsort((codes_here, rows, columns_here))
-            if has_items
-            else np.argsort(columns_here, kind="stable")
-        )
-        columns_here, codes_here, rows = columns_here[order], codes_here[order], rows[order]
-        bounds = np.searchsorted(columns_here, np.arange(len(held) + 1))
-        for column, about in enumerate(held):
-            mine = slice(bounds[column], bounds[column + 1])
-            rows_here = rows[mine]
-            slot = _rank_of_items(rows_here) if about.slots > 1 else None
-            for number in range(about.slots):
-                chosen = slice(None) if slot is None else slot == number
-                slots[firsts[column] + number][first + rows_here[chosen]] = codes_here[mine][chosen]
-    names = (f"column/{place}/{slot}" for place, column in enumerate(held) for slot in range(column.slots))
-    for name, codes in zip(names, slots, strict=True):
-        block.put(name, codes)
-    return held
-
-
-def record_parts(records: AnySynthetic) -> Iterator[tuple[int, Ids, Ids]]:
-    """Some records at a time: the first one's place, of each attribute its record from there, and its id."""
-    before = 0
-    for part in records.parts():
-        for first in range(0, part.number_of_records, _AT_ONCE):
-            bounds = part.offsets[first : first + _AT_ONCE + 1]
-            rows = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
-            yield before + first, rows, part.attribute_ids[bounds[0] : bounds[-1]]
-        before += part.number_of_records
-
-
-def _rank_of_items(rows: Ids) -> Ids:
-    """The place of each item within its record; equal records stand together."""
-    if not len(rows):
-        return rows
-    begins = np.flatnonzero(np.concatenate([[True], rows[1:] != rows[:-1]]))
-    lengths = np.diff(np.append(begins, len(rows)))
-    ranks: Ids = (np.arange(len(rows)) - np.repeat(begins, lengths)).astype(np.int32)
-    return ranks
-
-
-def _most_items(columns: Sequence[ShownColumn], records: AnySynthetic, of_column: Ids) -> list[int]:
-    """How many values the fullest record has in each column, at least one."""
     most = np.ones(len(columns), np.int64)
-    several = [place for place, column in enumerate(columns) if column.kind == "items"]
-    for _, rows, ids in record_parts(records):
-        here = of_column[ids]
-        for place in several:
-            most[place] = max(most[place], np.bincount(rows[here == place], minlength=1).max())
-    found: list[int] = most.tolist()
-    return found
+    slots = iter(slots_of_records(records, of_column, code, most))
+    held = [replace(column, slots=number) for column, number in zip(columns, most.tolist(), strict=True)]
+    for place, column in enumerate(held):
+        for slot in range(column.slots):
+            codes = next(slots).astype(np.min_scalar_type(len(column.values)))
+            block.put(f"column/{place}/{slot}", codes)
+    return held
 
 
 Value = TypeVar("Value")

@@ -42,11 +42,7 @@ def put_counts(
     aggregates: Aggregates,
     ranges: Sequence[CountRanges] = (),
 ) -> list[Json]:
-    """Add the counts of every length as ``counts/<length>/...``; return what the page is told of each.
-
-    Args:
-        ranges: of each length; none where counts have a resolution instead.
-    """
+    """Add the counts of every length as ``counts/<length>/...``; return what the page is told of each."""
     of_column, code = value_codes(columns, aggregates.attributes)
     first = first_attributes(columns)
     numbers = first[of_column] + code - 1
@@ -65,10 +61,7 @@ def put_counts(
 
 
 def put_rows(block: Buffers, length: int, ids: Ids | Integers, counts: Integers, attributes: int) -> Json:
-    """Add combinations of one length, attribute ids (N, length) that ascend, and their counts.
-
-    Returned is what the page is told of them.
-    """
+    """Add combinations of one length, ascending ids (N, length), and counts; return what is told of them."""
     kind = np.uint16 if attributes <= np.iinfo(np.uint16).max + 1 else np.uint32
     for place in range(length):
         block.put(f"counts/{length}/id/{place}", np.ascontiguousarray(ids[:, place]).astype(kind))

@@ -7,7 +7,6 @@ import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.arrays import Json
-from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.workload.cells import ColumnCells, cells_of_all_columns
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.navigation.inputs import Naming, ReportInputs
@@ -38,24 +37,30 @@ class Payload:
 
 def payload_of_counts(inputs: ReportInputs) -> Payload:
     """The page's data; equal inputs give equal bytes."""
-    block, reported = Buffers(), inputs.aggregates
+    block, reported, drawn = Buffers(), inputs.aggregates, inputs.measurement
     synthetic = inputs.synthetic or no_records(reported)
-    columns = shown_columns(inputs.schema, _cells(inputs), reported.attributes, synthetic.attributes)
+    cells: Sequence[ColumnCells] | None = None
+    ranges: list[CountRanges] = [
+        {"low": length.at_least, "high": length.at_most, "estimate": length.least_squares}
+        for length in inputs.ranges
+    ]
+    protection = "k_anonymity"
+    if isinstance(drawn, WorkloadMeasurement):
+        protection, cells = "fitted", cells_of_all_columns(inputs.schema, drawn.cells)
+    elif drawn is not None:
+        protection, ranges = "lengths", ranges_of_lengths(drawn, reported)
+    columns = shown_columns(inputs.schema, cells, reported.attributes, synthetic.attributes)
     columns = put_records(block, columns, synthetic)
-    counts = put_counts(block, columns, reported, _ranges(inputs))
-    tables: list[Json] = []
-    if isinstance(inputs.measurement, WorkloadMeasurement):
-        tables = put_tables(block, columns, inputs.measurement)
-    about = describe_release(inputs.statement, inputs.naming)
+    counts = put_counts(block, columns, reported, ranges)
     return assemble_payload(
         block,
-        about | {"protection": _protection(inputs)},
+        describe_release(inputs.statement, inputs.naming) | {"protection": protection},
         inputs.naming,
         columns,
         records=synthetic.number_of_records,
         number=_number(inputs),
         counts=counts,
-        tables=tables,
+        tables=put_tables(block, columns, drawn) if isinstance(drawn, WorkloadMeasurement) else [],
         accuracy=_accuracy(inputs),
     )
 
@@ -77,8 +82,6 @@ def assemble_payload(
     Args:
         about: the release's own names, its unit and its protection.
         number: how many records the table has, with its range; None where nothing is said of it.
-        counts: what is told of the counts of each length.
-        accuracy: how far counts are off, in general.
     """
     meta = {
         **about,
@@ -114,12 +117,6 @@ def describe_release(statement: Json, naming: Naming, title: str = "") -> Json:
     }
 
 
-def _protection(inputs: ReportInputs) -> str:
-    if inputs.measurement is None:
-        return "k_anonymity"
-    return "fitted" if isinstance(inputs.measurement, WorkloadMeasurement) else "lengths"
-
-
 def shown_columns(
     schema: Schema, cells: Sequence[ColumnCells] | None, *attributes: Sequence[Attribute]
 ) -> list[ShownColumn]:
@@ -140,12 +137,6 @@ def shown_columns(
     ]
 
 
-def _cells(inputs: ReportInputs) -> Sequence[ColumnCells] | None:
-    if not isinstance(inputs.measurement, WorkloadMeasurement):
-        return None
-    return cells_of_all_columns(inputs.schema, inputs.measurement.cells)
-
-
 def _column(column: Column, texts: tuple[str, ...]) -> ShownColumn:
     order = order_by_meaning(column, texts)
     return ShownColumn(
@@ -155,15 +146,6 @@ def _column(column: Column, texts: tuple[str, ...]) -> ShownColumn:
         is_open=column.is_open,
         is_listed=order is not None,
     )
-
-
-def _ranges(inputs: ReportInputs) -> list[CountRanges]:
-    if isinstance(inputs.measurement, Measurement):
-        return ranges_of_lengths(inputs.measurement, inputs.aggregates)
-    return [
-        {"low": length.at_least, "high": length.at_most, "estimate": length.least_squares}
-        for length in inputs.ranges
-    ]
 
 
 def _number(inputs: ReportInputs) -> Json:
@@ -189,11 +171,7 @@ def _accuracy(inputs: ReportInputs) -> Json:
 
 
 def _noise(level: Json, truncates: bool) -> Json | None:
-    """The noise of a length, and from which noisy count on it is published; None where nothing was drawn.
-
-    Args:
-        truncates: whether only some combinations of a record are counted, where it holds many.
-    """
+    """The noise of a length, and from which noisy count on it is published; None where nothing was drawn."""
     if not level["error_bar"]:
         return None
     bar = {key: level["error_bar"][key] for key in ("sd", "half_width_95")}

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from tasks.core.arrays import Integers, Json
 from tasks.core.navigation.inputs import TablePage
-from tasks.core.navigation.payload.block import Buffers, in_page, narrowest
+from tasks.core.navigation.payload.block import Buffers, in_page
 from tasks.core.navigation.payload.columns import ShownColumn
 from tasks.core.navigation.payload.release import Payload, assemble_payload, describe_release
 from tasks.core.syndiffix.bins import Bins, bins_of
@@ -52,7 +52,7 @@ def put_rows_by_bins(block: Buffers, table: pa.Table, bins: Sequence[Bins]) -> N
     """Add a table's rows by column as ``column/<column>/0``, codes as those of records."""
     for place, own in enumerate(bins):
         codes = in_page(own.codes(cells_with_values(table, own.name)) + 1)
-        block.put(f"column/{place}/0", codes.astype(narrowest(len(own.labels))))
+        block.put(f"column/{place}/0", codes.astype(np.min_scalar_type(len(own.labels))))
 
 
 def cells_with_values(table: pa.Table, name: str) -> pa.ChunkedArray:

@@ -4,8 +4,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tasks.core.evaluation.utility import learned as discriminator_module
-from tasks.core.evaluation.utility.learned import (
+from tasks.core.evaluation.utility import measures as discriminator_module
+from tasks.core.evaluation.utility.measures import (
     LEAST_OF_CLASS,
     discriminator,
     learner_threads,

@@ -14,12 +14,12 @@ import pytest
 
 from tasks.core.evaluation.utility import measures as module
 from tasks.core.evaluation.utility.files import to_dict, write_utility
-from tasks.core.evaluation.utility.measures import UtilityColumns, measure_utility
+from tasks.core.evaluation.utility.measures import measure_utility
 from tasks.core.evaluation.utility.table_pair import TablePair, table_pair
 from tasks.core.tables.writing import read_rows
 
 NAMES = ("town", "work", "a <b> & c", "smoker")
-ABOUT = UtilityColumns(target="smoker", group="town")
+ABOUT = ("smoker", "town")
 CHARTS = {
     "total_variation_by_ways", "total_variation_of_columns", "total_variation_of_pairs",
     "total_variation_of_worst_triples", "propensity_scores", "discriminator_roc", "prediction",
@@ -41,7 +41,7 @@ def pair(synthetic: int = 700, names: tuple[str, ...] = NAMES) -> TablePair:
 
 @pytest.fixture(scope="module")
 def found():
-    return measure_utility(pair(), ABOUT)
+    return measure_utility(pair(), *ABOUT)
 
 
 def test_what_is_lost_stands_beside_what_chance_would_lose(found):
@@ -59,17 +59,17 @@ def test_what_is_lost_stands_beside_what_chance_would_lose(found):
 
 
 def test_equal_tables_give_equal_figures(found):
-    assert to_dict(measure_utility(pair(), ABOUT)) == to_dict(found)
+    assert to_dict(measure_utility(pair(), *ABOUT)) == to_dict(found)
 
 
 @pytest.mark.slow  # on a busy machine threads that wait for each other take a minute
 def test_figures_are_equal_whatever_the_threads(found):
-    assert to_dict(measure_utility(pair(), ABOUT, threads=2)) == to_dict(found)
+    assert to_dict(measure_utility(pair(), *ABOUT, threads=2)) == to_dict(found)
 
 
 def test_progress_goes_to_the_end_of_each_part():
     told: list[tuple[str, float]] = []
-    measure_utility(pair(), UtilityColumns(), report=lambda what, done: told.append((what, done)))
+    measure_utility(pair(), report=lambda what, done: told.append((what, done)))
     parts = ("marginals", "propensity", "discriminator", "prediction")
     assert tuple(dict.fromkeys(what for what, _ in told)) == parts
     for part in parts:
@@ -79,7 +79,7 @@ def test_progress_goes_to_the_end_of_each_part():
 
 def test_large_tables_are_drawn_from_and_that_is_said(monkeypatch):
     monkeypatch.setattr(module, "MOST_ROWS", 100)
-    drawn = to_dict(measure_utility(pair(), UtilityColumns()))
+    drawn = to_dict(measure_utility(pair()))
     assert drawn["rows"] == {"raw": 100, "synthetic": 100}
     assert drawn["propensity"]["rows"] == {"raw": 100, "synthetic": 100}
     assert drawn["prediction"] is None
@@ -111,7 +111,7 @@ def test_the_files_say_all_of_it(found, tmp_path):
 
 @pytest.mark.parametrize(("width", "synthetic"), [(1, 700), (2, 700), (4, 0), (4, 1), (1, 0), (4, 49)])
 def test_tables_of_few_columns_or_records_have_files_too(width, synthetic, tmp_path):
-    few = measure_utility(pair(synthetic, NAMES[:width]), UtilityColumns(target="town"))
+    few = measure_utility(pair(synthetic, NAMES[:width]), target="town")
     write_utility(few, tmp_path, "p")
     body = json.loads((tmp_path / "utility.json").read_text())
     assert list(body["total_variation"]) == [str(ways) for ways in range(1, min(width, 3) + 1)]
@@ -125,7 +125,7 @@ def test_forty_columns_are_measured_by_drawn_sets(monkeypatch, tmp_path):
     monkeypatch.setattr(module.feature_sets, "__defaults__", (30,))
     draw = np.random.default_rng(1)
     tables = [[draw.integers(0, 3, 80) for _ in range(40)] for _ in range(2)]
-    many = measure_utility(table_pair([f"column {n}" for n in range(40)], *tables), UtilityColumns())
+    many = measure_utility(table_pair([f"column {n}" for n in range(40)], *tables))
     body = to_dict(many)["total_variation"]
     assert (body["1"]["sets"], body["2"]["sets"], body["2"]["possible_sets"]) == (30, 30, 780)
     write_utility(many, tmp_path, "p")
@@ -158,7 +158,7 @@ def test_the_figures_are_those_of_the_judge(shared_data):
     made["age"] = made["age"].sample(frac=1, random_state=3).to_numpy()
     said = judge.score(real, made, holdout, target="income>50K", group="race", full=False)
     codes = [[side[name].to_numpy() + 1 for name in columns] for side in (real, made)]
-    found = measure_utility(table_pair(columns, *codes), UtilityColumns("income>50K", "race"))
+    found = measure_utility(table_pair(columns, *codes), "income>50K", "race")
     for ways, own in found.by_ways.items():
         assert own.synthetic.mean() == pytest.approx(said[f"tvd{ways}"], abs=1e-12)
         assert own.synthetic.max() == pytest.approx(said[f"tvd{ways}_max"], abs=1e-12)

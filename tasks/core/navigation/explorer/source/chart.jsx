@@ -1,11 +1,4 @@
-/**
- * One chart: a value a row, with search, order, and saving.
- *
- * @import { VirtualizerOptions } from "@tanstack/virtual-core"
- * @import { Visual } from "./payload.js"
- * @import { Published } from "./published.js"
- * @import { Order, Row } from "./rows.js"
- */
+/** One chart: a value a row, with search, order, and saving. */
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
 import { useId, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 
@@ -14,7 +7,7 @@ import { axis, seen, tickText, viewOfChart } from "./rows.js";
 import { saveCharts } from "./save.js";
 import { isChosen } from "./selection.js";
 import { useExplorer } from "./state.js";
-import { mayBeRare, rareText, visualText } from "./words.js";
+import { mayBeRare, number, rareText, visualText } from "./words.js";
 
 /**
  * @param {{count: number, height: number, box: {current: HTMLElement | null}, more?: number}} list `height` of a row
@@ -22,7 +15,7 @@ import { mayBeRare, rareText, visualText } from "./words.js";
  */
 export function useVirtual({ count, height, box, more = 6 }) {
   const [, redraw] = useReducer((/** @type {number} */ times) => times + 1, 0);
-  /** @type {VirtualizerOptions<HTMLElement, HTMLElement>} */
+  /** @type {import("@tanstack/virtual-core").VirtualizerOptions<HTMLElement, HTMLElement>} */
   const options = {
     count,
     getScrollElement: () => box.current,
@@ -43,7 +36,6 @@ export function useVirtual({ count, height, box, more = 6 }) {
 /** @param {{row: Row, at: (value: number) => number, end: number, chosen: boolean, inTab: boolean, onFocus: () => void}} props */
 function ChartRow({ row, at, end, chosen, inTab, onFocus }) {
   const state = useExplorer();
-  const number = state.number;
   const { estimated, actual, code, column, label } = row;
   const hasActual = state.payload.meta.protection !== "syndiffix";
   const isRare = code === 0 && mayBeRare(state.payload, column);
@@ -63,23 +55,20 @@ function ChartRow({ row, at, end, chosen, inTab, onFocus }) {
 
 /** The number of the second bar, or why there is none. @param {{actual: Published | null}} props */
 function Figure({ actual }) {
-  const { say, number } = useExplorer();
+  const { say } = useExplorer();
   if (actual && actual.value !== null) return <span class="actual">{number(actual.value)}</span>;
   return <span class="unreleased">{say(actual ? "not_measured" : "not_released")}</span>;
 }
 
-/**
- * What a screen reader says after the name of a value.
- * @param {import("./state.js").State} state @param {Row} row @param {boolean} hasActual
- */
-function spoken({ say, number }, { estimated, actual }, hasActual) {
+/** What a screen reader says after the name of a value. @param {State} state @param {Row} row @param {boolean} hasActual */
+function spoken({ say }, { estimated, actual }, hasActual) {
   const texts = [];
   if (estimated !== null) texts.push(say("row_estimated", { estimated: number(estimated) }));
   if (hasActual) texts.push(spokenActual(say, actual));
   return `: ${texts.join("; ")}`;
 }
 
-/** @param {import("./words.js").Say} say @param {Published | null} actual */
+/** @param {Say} say @param {Published | null} actual */
 function spokenActual(say, actual) {
   if (!actual) return say("row_not_released");
   const { value, low, high } = actual;

@@ -1,9 +1,4 @@
-/**
- * Two groups beside each other, or one group in two releases: is the difference real, or noise?
- *
- * @import { Payload, Selection } from "./payload.js"
- * @import { State } from "./state.js"
- */
+/** Two groups beside each other, or one group in two releases: is the difference real, or noise? */
 import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 
@@ -14,9 +9,7 @@ import { basesOf, differenceOfShares, share } from "./answers/shares.js";
 import { decode, MOST_BYTES, PageError } from "./decode.js";
 import { equal } from "./selection.js";
 import { useExplorer } from "./state.js";
-import { columnText, groupText, headline, sampleText, underline, unitText } from "./words.js";
-
-/** @typedef {{payload: Payload, selection: Selection}} Side */
+import { columnText, groupText, headline, number, sampleText, underline, unitText } from "./words.js";
 
 export function Comparison() {
   const state = useExplorer();
@@ -104,7 +97,7 @@ function NoVerdict() {
 
 /** @param {{a: Side, b: Side}} props */
 function Difference({ a, b }) {
-  const { say, number } = useExplorer();
+  const { say } = useExplorer();
   const { value, verdict, reason } = difference(a, b);
   return (
     <div class="difference" aria-live="polite">
@@ -197,8 +190,7 @@ function OpenOther() {
 
 /**
  * Reads another page. Its text is only parsed: nothing in it runs, and nothing is loaded.
- * @param {State} state @param {HTMLInputElement} input
- * @param {import("@preact/signals").Signal<string>} problem the message of what is wrong with the file
+ * @param {State} state @param {HTMLInputElement} input @param {Signal<string>} problem the message of what is wrong with the file
  */
 async function openOther(state, input, problem) {
   const file = input.files?.[0];

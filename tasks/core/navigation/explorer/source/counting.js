@@ -5,21 +5,12 @@
  * chart. Of every record it is known in how many chosen columns it misses: the others' choices are met where it
  * misses in no column but this one.
  *
- * @import { Codes, Column, Payload, Selection } from "./payload.js"
- *
  * @typedef {Object} Passing
  * @property {Uint16Array | null} misses a record: in how many chosen columns it holds no chosen value; null: none chosen
  * @property {Uint32Array | null} rows the records that miss nowhere, ascending; null: all of them
  * @property {number} size how many pass
- * @property {Selection} selection
+ * @property {Selected} selection
  */
-
-/** A mask over a column's codes. @param {Column} column @param {number[]} chosen */
-function maskOf(column, chosen) {
-  const mask = new Uint8Array(column.values.length + 1);
-  for (const code of chosen) mask[code] = 1;
-  return mask;
-}
 
 /**
  * A byte a record: 1 where it holds one of the chosen values in any slot. Missing is the absence of all values.
@@ -27,7 +18,8 @@ function maskOf(column, chosen) {
  */
 export function holds(column, chosen, records) {
   const held = new Uint8Array(records);
-  const mask = maskOf(column, chosen);
+  const mask = new Uint8Array(column.values.length + 1);
+  for (const code of chosen) mask[code] = 1;
   const [only] = column.codes;
   if (column.codes.length === 1) {
     for (let row = 0; row < records; row++) held[row] = mask[only[row]];
@@ -47,7 +39,7 @@ export function holds(column, chosen, records) {
   return held;
 }
 
-/** @param {Payload} payload @param {Selection} selection @returns {Passing} */
+/** @param {Payload} payload @param {Selected} selection @returns {Passing} */
 export function passing({ columns, records }, selection) {
   if (selection.size === 0) return { misses: null, rows: null, size: records, selection };
   const misses = new Uint16Array(records);

@@ -1,9 +1,4 @@
-/**
- * The text of a page goes in, typed arrays come out: a JSON element that says what there is, and one compressed
- * block of buffers.
- *
- * @import { Codes, Column, Counts, Meta, NoisyTable, Payload } from "./payload.js"
- */
+/** The text of a page goes in, typed arrays come out: a JSON element that says what there is, and one compressed block of buffers. */
 
 const FORMAT = 1;
 /** A page that holds more, or a file that is larger, is not read: a million records of fifty columns take less. */
@@ -29,8 +24,7 @@ function bytesOf(text) {
 }
 
 /**
- * @param {Uint8Array<ArrayBuffer>} bytes gzip
- * @returns {Promise<ArrayBuffer>}
+ * @param {Uint8Array<ArrayBuffer>} bytes gzip @returns {Promise<ArrayBuffer>}
  * @throws {PageError} where there is more in it than a page may hold
  */
 async function inflated(bytes) {
@@ -90,8 +84,7 @@ function columnsOf(meta, read, records) {
     const { values, slots = 1 } = column;
     require(Array.isArray(values) && values.every((/** @type {unknown} */ value) => typeof value === "string"));
     require(isCount(slots, meta.buffers.length));
-    /** @type {Codes[]} */
-    const codes = [];
+    const codes = /** @type {Codes[]} */ ([]);
     for (let slot = 0; slot < slots; slot++) {
       const buffer = read(`column/${index}/${slot}`, records);
       if (buffer) codes.push(buffer);

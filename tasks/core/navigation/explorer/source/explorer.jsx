@@ -1,8 +1,4 @@
-/**
- * The explorer as a whole: the question, the selection, the charts or the records.
- *
- * @import { State } from "./state.js"
- */
+/** The explorer as a whole: the question, the selection, the charts or the records. */
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
@@ -14,7 +10,7 @@ import { Records } from "./records.jsx";
 import { copy, saveCharts } from "./save.js";
 import { withColumn } from "./selection.js";
 import { StateContext, useExplorer } from "./state.js";
-import { actualLegend, columnText, estimatedLegend, heldText, sampleText, valueRuns } from "./words.js";
+import { actualLegend, columnText, estimatedLegend, heldText, number, sampleText, valueRuns } from "./words.js";
 
 function Legend() {
   const { payload, say, display } = useExplorer();
@@ -68,11 +64,7 @@ function Toolbar() {
   );
 }
 
-/**
- * One of a few, as buttons.
- * @template T
- * @param {{label: string, value: T, choices: [T, string][], onChoose: (value: T) => void}} props
- */
+/** One of a few, as buttons. @template T @param {{label: string, value: T, choices: [T, string][], onChoose: (value: T) => void}} props */
 function Choice({ label, value, choices, onChoose }) {
   return (
     <div class="choice" role="group" aria-label={label}>
@@ -121,8 +113,8 @@ function SelectionBar() {
   );
 }
 
-/** How many records of the release are selected. @param {import("./state.js").State} state */
-function countText({ payload, selection, passes, number, say }) {
+/** How many records of the release are selected. @param {State} state */
+function countText({ payload, selection, passes, say }) {
   const given = { n: ofAllRecords(payload, passes.value.size), of: number(payload.meta.records) };
   const isAbout = isSampled(payload) && selection.value.size > 0;
   return say(isAbout ? "records_count_about" : "records_count", given);
@@ -142,7 +134,7 @@ function Chip({ column, codes, value }) {
   );
 }
 
-/** @param {import("./state.js").State} state */
+/** @param {State} state */
 async function copyLink(state) {
   const address = location.href.split("#")[0] + state.link.value;
   state.notice.value = state.say((await copy(address)) ? "copied" : "not_copied");
@@ -153,7 +145,6 @@ const isTyping = (target) => target instanceof Element && target.matches("input,
 
 /** @param {State} state */
 function listen(state) {
-  const follow = () => state.follow();
   const print = (/** @type {Event} */ event) => {
     state.printing.value = event.type === "beforeprint";
   };
@@ -162,19 +153,18 @@ function listen(state) {
     event.preventDefault();
     state.undo();
   };
-  addEventListener("hashchange", follow);
-  addEventListener("beforeprint", print);
-  addEventListener("afterprint", print);
-  document.addEventListener("keydown", keys);
+  const leaving = new AbortController();
+  const until = { signal: leaving.signal };
+  addEventListener("hashchange", () => state.follow(), until);
+  addEventListener("beforeprint", print, until);
+  addEventListener("afterprint", print, until);
+  document.addEventListener("keydown", keys, until);
   const stop = state.link.subscribe((link) => {
     if (location.hash !== link) history.replaceState(null, "", link || location.pathname + location.search);
   });
   return () => {
     stop();
-    removeEventListener("hashchange", follow);
-    removeEventListener("beforeprint", print);
-    removeEventListener("afterprint", print);
-    document.removeEventListener("keydown", keys);
+    leaving.abort();
   };
 }
 

@@ -1,13 +1,7 @@
-/**
- * Charts as they are seen, as one SVG document that needs no style sheet: light colours, for paper and slides.
- *
- * @import { Visual } from "./payload.js"
- * @import { Row } from "./rows.js"
- * @import { State } from "./state.js"
- */
+/** Charts as they are seen, as one SVG document that needs no style sheet: light colours, for paper and slides. */
 import colours from "./colours.json";
 import { axis, seen, tickText } from "./rows.js";
-import { actualLegend, estimatedLegend, groupText, heldText, visualText } from "./words.js";
+import { actualLegend, estimatedLegend, groupText, heldText, number, visualText } from "./words.js";
 
 const SPACE = "http://www.w3.org/2000/svg";
 const FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
@@ -48,7 +42,6 @@ const write = (text, x, y, more = {}) => element("text", { x, y, fill: ink, "fon
 
 /** @param {State} state @param {Row} row @param {ReturnType<typeof axis>} scale @param {number} y */
 function drawRow(state, { label, estimated, actual, code }, { at, end }, y) {
-  const number = state.number;
   const parts = [write(fitted(label, LABEL - 10, "12px sans-serif"), 0, y + 20, code === 0 ? { "font-style": "italic" } : {})];
   const right = { "text-anchor": "end", "font-size": 11 };
   if (estimated !== null) {

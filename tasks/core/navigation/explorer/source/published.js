@@ -4,13 +4,6 @@
  * Of a fitted release it is what all noisy tables together say, by least squares: one number of the file of counts
  * (`least_squares`), or the same estimate of several values. Elsewhere it is one published count, or the sum of several.
  * No record is read here: this runs for every bar.
- *
- * @import { Payload, Selection } from "./payload.js"
- *
- * @typedef {Object} Published
- * @property {number | null} value null where nothing was measured, and the range is what other counts leave possible
- * @property {number | null} low range of the true count, at 95 % or certain
- * @property {number | null} high
  */
 import { outwards, TAIL, whole } from "./answers/answer.js";
 import { boxOf, cellsOf, cellsOfCodes } from "./answers/cells.js";
@@ -23,7 +16,7 @@ import { withColumn } from "./selection.js";
 /**
  * SynDiffix: rows of the smallest released table that holds the columns asked for. Less is suppressed there than in the
  * table of all columns, whose rows are the records.
- * @param {Payload} payload @param {Selection} selection
+ * @param {Payload} payload @param {Selected} selection
  * @returns {(column: number, code: number) => number | null} the count of a value within the others' choices; null where
  * the records are the smallest table
  */
@@ -41,7 +34,7 @@ export function tableCounts(payload, selection) {
 
 /**
  * The row of a selection that has one value in each column, among the published counts.
- * @param {Payload} payload @param {Selection} selection
+ * @param {Payload} payload @param {Selected} selection
  * @returns {number | null} -1 where it is not among them; null where the selection is not of single values
  */
 function rowOfSingles(payload, selection) {
@@ -53,7 +46,7 @@ function rowOfSingles(payload, selection) {
   return rowOf(payload, ids.sort((a, b) => a - b));
 }
 
-/** What noisy tables say. @param {Payload} payload @param {Selection} selection @returns {Published} */
+/** What noisy tables say. @param {Payload} payload @param {Selected} selection @returns {Published} */
 function ofFitted(payload, selection) {
   const row = rowOfSingles(payload, selection);
   const { estimate, low, high } = payload.counts[selection.size - 1] ?? {};
@@ -66,7 +59,7 @@ function ofFitted(payload, selection) {
 
 /**
  * One published count, or the sum of several; a sum with a hole in it is none.
- * @param {Payload} payload @param {Selection} selection @returns {Published | null}
+ * @param {Payload} payload @param {Selected} selection @returns {Published | null}
  */
 function ofCounts(payload, selection) {
   const row = rowOfSingles(payload, selection);
@@ -78,7 +71,7 @@ function ofCounts(payload, selection) {
   return { value, low: low ? low[row] : step ? value : null, high: high ? high[row] : step ? value + step - 1 : null };
 }
 
-/** @param {Payload} payload @param {Selection} selection @returns {Published | null} */
+/** @param {Payload} payload @param {Selected} selection @returns {Published | null} */
 function summed(payload, selection) {
   if (!asksForValues(payload, selection)) return null;
   const { value, published, combinations } = publishedSum(payload, selection);
@@ -89,7 +82,7 @@ function summed(payload, selection) {
   return { value, low, high };
 }
 
-/** @param {Payload} payload @param {Selection} selection @returns {(column: number, code: number) => Published | null} */
+/** @param {Payload} payload @param {Selected} selection @returns {(column: number, code: number) => Published | null} */
 export function publishedWith(payload, selection) {
   const { protection } = payload.meta;
   if (protection === "syndiffix") return () => null;

@@ -1,10 +1,4 @@
-/**
- * The question box: words go in, a selection comes out; what was not understood is said.
- *
- * @import { Payload, Selection } from "./payload.js"
- * @import { Asked } from "./state.js"
- * @import { Say } from "./words.js"
- */
+/** The question box: words go in, a selection comes out; what was not understood is said. */
 import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 
@@ -14,7 +8,7 @@ import { parse } from "./answers/question.js";
 import { copy } from "./save.js";
 import { withColumn } from "./selection.js";
 import { useExplorer } from "./state.js";
-import { citedText, columnText, givenText, groupText, headline, mayBeRare, placeText, rareText, sampleText, underline, unitText, valueText } from "./words.js";
+import { citedText, columnText, givenText, groupText, headline, mayBeRare, number, placeText, rareText, sampleText, underline, unitText, valueText } from "./words.js";
 
 /** Conditions of an example. */
 const CONDITIONS = 2;
@@ -22,14 +16,13 @@ const CONDITIONS = 2;
 /** What may be asked, with an example; or in words that nothing may be. @param {Payload} payload @param {Say} say */
 function askHint(payload, say) {
   if (payload.meta.number?.low === 0) return say("nothing_to_show", { units: unitText(payload, say) });
-  const typed = example(payload, say);
-  return typed ? say("ask_hint", { example: typed }) : say("nothing_to_ask");
+  return withExample(payload, say, "ask_hint");
 }
 
-/** What is said to a question of which nothing was understood. @param {Payload} payload @param {Say} say */
-function nothingUnderstood(payload, say) {
+/** @param {Payload} payload @param {Say} say @param {string} key of the message that is given an example */
+function withExample(payload, say, key) {
   const typed = example(payload, say);
-  return typed ? say("question.nothing", { example: typed }) : say("nothing_to_ask");
+  return say(typed ? key : "nothing_to_ask", { example: typed });
 }
 
 /** @param {Payload} payload @param {Say} say */
@@ -72,7 +65,7 @@ function NoNumber() {
   const { payload, unresolved, say } = useExplorer();
   const [{ key, texts }] = unresolved.value;
   const open = texts.join(", ");
-  const words = key === "without_unread" ? nothingUnderstood(payload, say) : say(NO_NUMBER[key], { texts: open, column: open });
+  const words = key === "without_unread" ? withExample(payload, say, "question.nothing") : say(NO_NUMBER[key], { texts: open, column: open });
   return <p class="caution">{words}</p>;
 }
 
@@ -94,7 +87,7 @@ function Found() {
   );
 }
 
-/** The columns that are chosen in. @param {Payload} payload @param {Selection} selection @param {Say} say */
+/** The columns that are chosen in. @param {Payload} payload @param {Selected} selection @param {Say} say */
 const namesOf = (payload, selection, say) => [...selection.keys()].map((column) => columnText(payload, column, say)).join(", ");
 
 /** Why the number is so, how to cite it, and what can be done with it. */
@@ -140,9 +133,9 @@ function Unresolved() {
   return unresolved.value.map(({ key, texts }) => <p key={key} class="caution">{say(key, { texts: texts.join(", ") })}</p>);
 }
 
-/** All that the release says of a group. @param {{numbers: import("./answers/answer.js").Numbers}} props */
+/** All that the release says of a group. @param {{numbers: Numbers}} props */
 function Numbers({ numbers }) {
-  const { payload, say, number } = useExplorer();
+  const { payload, say } = useExplorer();
   const fitted = payload.meta.protection === "fitted";
   const known = /** @type {const} */ (["published", "noisy", "estimate", "records"]).filter((name) => numbers[name] !== null);
   if (known.length === 0) return null;
@@ -158,7 +151,7 @@ function Numbers({ numbers }) {
   );
 }
 
-/** @param {import("./state.js").State} state */
+/** @param {State} state */
 function keep(state) {
   state.kept.value = state.selection.value;
   state.notice.value = state.say("kept");

@@ -6,14 +6,13 @@ import { useVirtual } from "./chart.jsx";
 import { isSampled } from "./payload.js";
 import { saveRecords } from "./save.js";
 import { useExplorer } from "./state.js";
-import { columnText, noRecordsText, recordText, sampleText, valueText } from "./words.js";
+import { columnText, noRecordsText, number, recordText, sampleText, valueText } from "./words.js";
 
 /** Records of a page. A browser ends an element at some 16 million pixels, half a million lines. */
 const PAGE_OF_RECORDS = 1000;
 
 /**
- * @param {number} size how many records there are
- * @param {number} asked the page that is asked for, from 0
+ * @param {number} size how many records there are @param {number} asked the page that is asked for, from 0
  * @returns {{page: number, pages: number, first: number, number: number}} `first` of `number` records, from 0
  */
 function pageOfRecords(size, asked) {
@@ -72,7 +71,7 @@ function Turning({ page, pages, onTurn }) {
 
 /** @param {{listed: Listed}} props */
 function Table({ listed }) {
-  const { payload, passes, number, say } = useExplorer();
+  const { payload, passes, say } = useExplorer();
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
   const [height] = useState(() => LINE * parseFloat(getComputedStyle(document.documentElement).fontSize));
   const { rows, size } = passes.value;

@@ -1,21 +1,4 @@
-/**
- * What a chart is made of: a row a value, with its estimated and its actual count.
- *
- * @import { Signal } from "@preact/signals"
- * @import { Payload, Selection, Visual } from "./payload.js"
- * @import { Published } from "./published.js"
- * @import { State } from "./state.js"
- * @import { Say } from "./words.js"
- *
- * @typedef {Object} Place a value of a column; code 0 is "missing"
- * @property {number} column
- * @property {number} code
- * @property {string} label
- *
- * @typedef {Place & {estimated: number | null, actual: Published | null}} Row
- *
- * @typedef {"listed" | "count" | "name"} Order
- */
+/** What a chart is made of: a row a value, with its estimated and its actual count. */
 import { signal } from "@preact/signals";
 import { nice, ticks } from "d3-array";
 
@@ -72,8 +55,7 @@ export const tickText = (value) => SHORT.format(value);
  *   values that nobody holds
  */
 
-/** @type {WeakMap<Visual, Signal<View>>} */
-const views = new WeakMap();
+const views = /** @type {WeakMap<Visual, Signal<View>>} */ (new WeakMap());
 
 /** @param {State} state @param {Visual} visual @returns {Signal<View>} */
 export function viewOfChart(state, visual) {
@@ -134,7 +116,7 @@ function placesOf(payload, visual, say) {
 }
 
 /**
- * @param {Payload} payload @param {Place[]} places @param {Selection} selection
+ * @param {Payload} payload @param {Place[]} places @param {Selected} selection
  * @param {(column: number) => Uint32Array} counts in the page's records
  * @returns {Row[]} rows with estimates; `actual` is read when it is looked at
  */

@@ -1,9 +1,4 @@
-/**
- * Files of what is seen: charts as CSV, SVG or PNG, records as CSV. Nothing leaves the browser but into a file.
- *
- * @import { Visual } from "./payload.js"
- * @import { State } from "./state.js"
- */
+/** Files of what is seen: charts as CSV, SVG or PNG, records as CSV. Nothing leaves the browser but into a file. */
 import { isSampled } from "./payload.js";
 import { picture } from "./picture.js";
 import { seen } from "./rows.js";
@@ -36,8 +31,7 @@ function csv(rows) {
 
 /**
  * A picture in pixels, twice as fine as its points; null where the browser has no room for it.
- * @param {{text: string, width: number, height: number}} picture an SVG document
- * @returns {Promise<Blob | null>}
+ * @param {{text: string, width: number, height: number}} picture an SVG document @returns {Promise<Blob | null>}
  */
 async function pngOf({ text, width, height }) {
   const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));

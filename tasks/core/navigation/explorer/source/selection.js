@@ -1,8 +1,4 @@
-/**
- * What is chosen, and what was chosen before. A selection is never changed: each step makes another one.
- *
- * @import { Payload, Selection } from "./payload.js"
- */
+/** What is chosen, and what was chosen before. A selection is never changed: each step makes another one. */
 import { otherCode } from "./answers/cells.js";
 
 /**
@@ -22,7 +18,7 @@ function plain(text) {
   }
 }
 
-/** @param {Payload} payload @param {{selection: Selection, page: number}} view */
+/** @param {Payload} payload @param {{selection: Selected, page: number}} view */
 export function linkOf({ columns }, { selection, page }) {
   const parts = [];
   if (page) parts.push(`!page=${page + 1}`);
@@ -32,7 +28,7 @@ export function linkOf({ columns }, { selection, page }) {
   return parts.length ? `#${parts.join("&")}` : "";
 }
 
-/** A value of a column as a link has it. @param {import("./payload.js").Column} column @param {number} code */
+/** A value of a column as a link has it. @param {Column} column @param {number} code */
 function written(column, code) {
   if (code === 0) return "";
   return code === otherCode(column) ? UNRELEASED : coded(column.values[code - 1]);
@@ -43,8 +39,7 @@ function written(column, code) {
  * @param {Payload} payload @param {string} hash
  */
 export function viewOf(payload, hash) {
-  /** @type {Selection} */
-  let selection = NOTHING;
+  let selection = /** @type {Selected} */ (NOTHING);
   let page = 0;
   let unknown = 0;
   for (const part of hash.replace(/^#/, "").split("&")) {
@@ -74,12 +69,12 @@ function found({ columns }, name, text) {
   return value !== "" && code === 0 ? null : { column, code };
 }
 
-/** @type {Selection} */
+/** @type {Selected} */
 export const NOTHING = new Map();
 
 /**
  * The selection with one value more, or less if it was chosen.
- * @param {Selection} selection @param {number} column @param {number} code @returns {Selection}
+ * @param {Selected} selection @param {number} column @param {number} code @returns {Selected}
  */
 export function toggled(selection, column, code) {
   const before = selection.get(column) ?? [];
@@ -89,7 +84,7 @@ export function toggled(selection, column, code) {
 
 /**
  * The selection with a column's choice replaced; an empty one leaves the column out.
- * @param {Selection} selection @param {number} column @param {number[]} chosen @returns {Selection}
+ * @param {Selected} selection @param {number} column @param {number[]} chosen @returns {Selected}
  */
 export function withColumn(selection, column, chosen) {
   const next = new Map(selection);
@@ -98,10 +93,10 @@ export function withColumn(selection, column, chosen) {
   return new Map([...next].sort(([a], [b]) => a - b));
 }
 
-/** @param {Selection} selection @param {number} column @param {number} code */
+/** @param {Selected} selection @param {number} column @param {number} code */
 export const isChosen = (selection, column, code) => selection.get(column)?.includes(code) ?? false;
 
-/** @param {Selection} one @param {Selection} other */
+/** @param {Selected} one @param {Selected} other */
 export function equal(one, other) {
   return one.size === other.size && [...one].every(([column, codes]) => other.get(column)?.join() === codes.join());
 }

@@ -1,28 +1,15 @@
-/**
- * What the page shows now, as signals: whoever reads one is drawn again when it changes.
- *
- * @import { Signal } from "@preact/signals"
- * @import { Payload, Selection } from "./payload.js"
- * @import { Say } from "./words.js"
- */
+/** What the page shows now, as signals: whoever reads one is drawn again when it changes. */
 import { batch, computed, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 
 import { histogram, passing } from "./counting.js";
 import { equal, linkOf, NOTHING, toggled, viewOf, withColumn } from "./selection.js";
-import { number, speaker } from "./words.js";
+import { speaker } from "./words.js";
 
 /** Steps back that are kept. */
 const STEPS = 200;
 
-/** @typedef {ReturnType<typeof createState>} State */
-
-/**
- * @typedef {Object} Asked a question that was typed
- * @property {import("./answers/question.js").Question} question
- * @property {number[]} settled which of its ambiguous parts were chosen
- */
 
 /** @typedef {{key: "not_yet" | "without_contradicted" | "without_unread", texts: string[]}} Unresolved */
 
@@ -30,7 +17,7 @@ const STEPS = 200;
 export function createState(payload) {
   const view = viewOf(payload, location.hash);
   const selection = signal(view.selection);
-  const past = signal(/** @type {Selection[]} */ ([]));
+  const past = signal(/** @type {Selected[]} */ ([]));
   const say = speaker(payload.meta.audience);
   const passes = computed(() => passing(payload, selection.value));
   const pages = pagesOf(payload);
@@ -38,14 +25,13 @@ export function createState(payload) {
   const notice = signal(view.unknown ? say("link_unknown", { n: view.unknown }) : "");
   const link = computed(() => linkOf(payload, { selection: selection.value, page: page.value }));
 
-  /** @type {import("@preact/signals").Signal<Asked | null>} */
   const asked = signal(/** @type {Asked | null} */ (null));
 
   const unresolved = computed(() => unresolvedOf(asked.value));
   /** Whether nothing of a question was understood, so that no number answers it. */
   const isUnanswered = computed(() => selection.value.size === 0 && unresolved.value.length > 0);
 
-  /** @param {Selection} next @param {Asked | null} [question] what it answers; another choice ends a question */
+  /** @param {Selected} next @param {Asked | null} [question] what it answers; another choice ends a question */
   function choose(next, question = null) {
     asked.value = question;
     if (equal(next, selection.value)) return;
@@ -69,11 +55,10 @@ export function createState(payload) {
     isUnanswered,
     choose,
     say,
-    number,
     counts: payload.columns.map((_, column) => computed(() => histogram(payload, passes.value, column))),
     display: signal(/** @type {"charts" | "records"} */ ("charts")),
     /** The selection that others are compared with. */
-    kept: signal(/** @type {Selection | null} */ (null)),
+    kept: signal(/** @type {Selected | null} */ (null)),
     /** Another release, opened from a file. */
     other: signal(/** @type {Payload | null} */ (null)),
     /** What was just done, for those who do not see it. */

@@ -1,23 +1,12 @@
-/**
- * Columns, values and selections as people read them.
- *
- * @import { Answer } from "./answers/answer.js"
- * @import { Payload, Selection, Visual } from "./payload.js"
- */
+/** Columns, values and selections as people read them. */
 import messages from "./messages.json";
 import { aboutSample, isSampled } from "./payload.js";
 
-/**
- * @typedef {Record<string, string | number>} Given
- * @typedef {Record<string, string | {one: string, other: string}>} Texts
- * @typedef {(key: string, given?: Given) => string} Say
- * @typedef {(payload: Payload, column: number, code: number, say: Say) => string} ValueText how a value is called
- */
+/** How a value is called. @typedef {(payload: Payload, column: number, code: number, say: Say) => string} ValueText */
 
 const MINUS = "−";
 
-/** @type {Texts} */
-const TEXTS = messages;
+const TEXTS = /** @type {Record<string, string | {one: string, other: string}>} */ (messages);
 
 const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const TENTH = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
@@ -39,8 +28,7 @@ const written = (name, value) =>
 
 /**
  * A text has `{name}` where a value goes; `{low_points}` and `{high_points}` are shares. Texts with a plural choose it by the value of `n`.
- * @param {string} [audience] for whom some sentences are others: `key@owner`
- * @returns {Say}
+ * @param {string} [audience] for whom some sentences are others: `key@owner` @returns {Say}
  */
 export const speaker = (audience = "") => (key, given = {}) => {
   const text = TEXTS[`${key}@${audience}`] ?? TEXTS[key] ?? key;
@@ -77,12 +65,7 @@ export function givenText(payload, given, say) {
 }
 
 /** A bin as a person says it: `[20,25)` is "20 to under 25", `<20` is "under 20". @param {string} bin @param {Say} say */
-function binText(bin, say) {
-  const between = BETWEEN.exec(bin);
-  if (between) return say(between[3] === ")" ? "bin_below" : "bin_to", { low: between[1], high: between[2] });
-  const beyond = BEYOND.exec(bin);
-  return beyond ? say(beyond[1] === "<" ? "bin_under" : "bin_over", { edge: beyond[2] }) : bin;
-}
+const binText = (bin, say) => (bin.startsWith(">") && endsOf(bin) ? say("bin_over", { edge: bin.slice(1) }) : (joinedText(bin, bin, say) ?? bin));
 
 /**
  * A value as it is shown. Files and links keep it as the release has it.
@@ -117,7 +100,7 @@ export function heldText(payload, column, code, say) {
 
 /**
  * What a record holds of a column; several items are joined, none is the empty text.
- * @param {import("./payload.js").Column} column @param {number} row @param {(code: number) => string} textOf a value
+ * @param {Column} column @param {number} row @param {(code: number) => string} textOf a value
  */
 export const recordText = ({ codes }, row, textOf) => codes.map((slot) => slot[row]).filter(Boolean).map(textOf).join("; ");
 
@@ -141,13 +124,11 @@ function joinedText(first, last, say) {
 
 /**
  * Chosen values as texts, each with its codes; bins that are neighbours are one.
- * @param {Payload} payload @param {number} column @param {number[]} codes ascending
- * @param {Say} say @param {ValueText} textOf
+ * @param {Payload} payload @param {number} column @param {number[]} codes ascending @param {Say} say @param {ValueText} textOf
  */
 export function valueRuns(payload, column, codes, say, textOf = valueText) {
   const { kind, values } = payload.columns[column];
-  /** @type {{text: string, codes: number[]}[]} */
-  const runs = [];
+  const runs = /** @type {{text: string, codes: number[]}[]} */ ([]);
   for (let place = 0; place < codes.length; place++) {
     let end = place;
     if (kind === "bins" && codes[place] > 0)
@@ -179,7 +160,7 @@ export function placeText(payload, column, codes, say, textOf = valueText) {
   return say("is", { column: isolated(columnText(payload, column, say)), values: texts.map(isolated).join(say("or")) });
 }
 
-/** @param {Payload} payload @param {Selection} selection @param {Say} say @param {ValueText} textOf */
+/** @param {Payload} payload @param {Selected} selection @param {Say} say @param {ValueText} textOf */
 export function selectionText(payload, selection, say, textOf = valueText) {
   return [...selection].map(([column, codes]) => placeText(payload, column, codes, say, textOf)).join(say("and"));
 }
@@ -192,7 +173,7 @@ export function unitText({ meta }, say) {
 
 /**
  * Whom a selection is about: "people with sex: female and age: 60-69".
- * @param {Payload} payload @param {Selection} selection @param {Say} say @param {ValueText} textOf
+ * @param {Payload} payload @param {Selected} selection @param {Say} say @param {ValueText} textOf
  */
 export function groupText(payload, selection, say, textOf = valueText) {
   const units = unitText(payload, say);
@@ -259,7 +240,7 @@ export function underline(found, say) {
 
 /**
  * An answer in one line that can stand in a text: the number with its range, where there is one.
- * @param {Payload} payload @param {Selection} selection @param {Answer} found @param {Say} say
+ * @param {Payload} payload @param {Selected} selection @param {Answer} found @param {Say} say
  */
 export function citedText(payload, selection, found, say) {
   const question = groupText(payload, selection, say);

@@ -9,7 +9,7 @@ import pytest
 
 from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.dp.workload.parameters import LongerSets
-from tasks.core.evaluation.compared_sides import code_synthetic
+from tasks.core.evaluation.comparison import code_synthetic
 from tasks.core.synthesis.estimates import ranges, scale_to_records
 from tasks.core.synthesis.fitted import draw_fitted
 from tests.oracles.page_answers import UNMEASURED, answer, ask, fitted_payload, published

@@ -1,41 +1,11 @@
-/**
- * A selection in, one number out: the best that a release says of it, its range, and why.
- *
- * @import { Payload, Selection } from "../payload.js"
- *
- * @typedef {Object} Words the key of a message, and what it is told
- * @property {string} key
- * @property {Record<string, number | string>} given
- *
- * @typedef {Object} Answer
- * @property {number | null} value the number to quote
- * @property {number | null} low of the 95 % range, or of the certain one
- * @property {number | null} high
- * @property {"number" | "count" | "sum" | "table" | "records" | "none"} basis what it was made of
- * @property {number} parts how many released counts were added up; 0 where none were
- * @property {number | null} sd standard deviation of the noise in the estimate; null: bounds alone, or certain
- * @property {boolean} certain whether the range is certain, and not one of 95 of 100 draws
- * @property {Words} source what the number is
- * @property {Words} reason why the range is as wide as it is
- * @property {Words} quote which number to quote
- * @property {Numbers} numbers all that the release says of it
- * @property {boolean} [sampled] whether the number is of a sample of the records
- * @property {Words} [more] why other numbers beside it differ, or what would make its range narrower
- *
- * @typedef {Object} Numbers
- * @property {number | null} published the sum of published counts (of a fitted release: counts of its records); null
- *   where one is missing that was needed
- * @property {number | null} noisy the sum of noisy counts as drawn
- * @property {number | null} estimate from all noisy tables together
- * @property {number | null} records in the synthetic records, scaled to the number of records of the table
- */
+/** A selection in, one number out: the best that a release says of it, its range, and why. */
 import { boxOf } from "./cells.js";
-import { asksForSeveralItems, asksForValues, combinationsOf, countInRecords, publishedSum, recordsThatMeet, rowOf } from "./counts.js";
+import { asksForValues, columnOfSeveral, combinationsOf, countInRecords, heldThatMeet, publishedSum, rowOf } from "./counts.js";
 import { rangeOfBox, sumAsDrawn, sumOver } from "./fitted.js";
 import { rangeByLengths, sumOf } from "./lengths.js";
 import { deviationOfNumber, evidenceOf, WITHIN_95 } from "./noise.js";
 import { certainRange } from "./rounded.js";
-import { isSampled } from "../payload.js";
+import { isSampled, ofAllRecords } from "../payload.js";
 
 /** How often a true count may lie below a range of 95 of 100 draws, and how often above. */
 export const TAIL = 0.025;
@@ -43,7 +13,7 @@ export const TAIL = 0.025;
 /** The most columns that a release can be told to measure together: sets of `workload` are no longer. */
 const MOST_TOGETHER = 4;
 
-/** @param {Payload} payload @param {Selection} selection @returns {Answer} */
+/** @param {Payload} payload @param {Selected} selection @returns {Answer} */
 export function answer(payload, selection) {
   const { protection } = payload.meta;
   const asked = meant(payload, selection);
@@ -53,7 +23,7 @@ export function answer(payload, selection) {
   return protection === "lengths" ? ofLengths(payload, asked) : ofFitted(payload, asked);
 }
 
-/** Without columns in which everything is chosen. @param {Payload} payload @param {Selection} selection @returns {Selection} */
+/** Without columns in which everything is chosen. @param {Payload} payload @param {Selected} selection @returns {Selected} */
 export function meant({ columns }, selection) {
   return new Map(
     [...selection].filter(([place, codes]) => {
@@ -105,16 +75,16 @@ function partsOf(payload) {
 
 /**
  * What whoever makes the release could do, so that a count is measured and not only bounded.
- * @param {Payload} payload @param {Selection} selection
+ * @param {Payload} payload @param {Selected} selection
  */
 function remedyOf(payload, selection) {
   const { audience, protection, reporting_length: most } = payload.meta;
-  if (audience === "owner" || asksForSeveralItems(payload, selection)) return null;
+  if (audience === "owner" || columnOfSeveral(payload, selection) !== undefined) return null;
   if (protection === "fitted") return words(selection.size > MOST_TOGETHER ? "answer.more.fewer" : "answer.more.measure", { most: MOST_TOGETHER });
   return selection.size > most ? words("answer.more.longer", { most }) : null;
 }
 
-/** @param {Payload} payload @param {Selection} selection @returns {Answer} */
+/** @param {Payload} payload @param {Selected} selection @returns {Answer} */
 function ofFitted(payload, selection) {
   const box = boxOf(payload, selection);
   if ([...box.values()].some((cells) => !cells.length)) return ofNobody(payload, selection);
@@ -173,7 +143,7 @@ export function outwards({ low, high }) {
 
 /**
  * Where only the records answer: their count is what a model makes of shorter counts, and these bound it.
- * @param {Payload} payload @param {Selection} selection @param {number | null} records @param {number} low @param {number} high
+ * @param {Payload} payload @param {Selected} selection @param {number | null} records @param {number} low @param {number} high
  * @param {number | null} published
  */
 function fromRecords(payload, selection, records, low, high, published) {
@@ -182,7 +152,7 @@ function fromRecords(payload, selection, records, low, high, published) {
   // Records that lie outside of what is possible are no answer; the range is.
   const value = isWithin ? records : null;
   const certain = payload.meta.protection === "k_anonymity";
-  const several = asksForSeveralItems(payload, selection);
+  const several = columnOfSeveral(payload, selection) !== undefined;
   const more = remedyOf(payload, selection);
   const source = several ? "answer.source.items" : published === null ? "answer.source.records" : "answer.source.estimated";
   return {
@@ -197,7 +167,7 @@ function fromRecords(payload, selection, records, low, high, published) {
   };
 }
 
-/** A column that is never empty is asked for missing: nobody is. @param {Payload} payload @param {Selection} selection @returns {Answer} */
+/** A column that is never empty is asked for missing: nobody is. @param {Payload} payload @param {Selected} selection @returns {Answer} */
 function ofNobody(payload, selection) {
   const records = countInRecords(payload, selection);
   const numbers = { published: null, noisy: null, estimate: 0, records };
@@ -206,7 +176,7 @@ function ofNobody(payload, selection) {
   return { ...base, basis: "none", source, reason, quote: words("answer.quote.measured") };
 }
 
-/** @param {Payload} payload @param {Selection} selection @returns {Answer} */
+/** @param {Payload} payload @param {Selected} selection @returns {Answer} */
 function ofRounded(payload, selection) {
   const { low, high } = certainRange(payload, selection);
   const records = countInRecords(payload, selection);
@@ -230,7 +200,7 @@ function ofRounded(payload, selection) {
   };
 }
 
-/** @param {Payload} payload @param {Selection} selection @returns {Answer} */
+/** @param {Payload} payload @param {Selected} selection @returns {Answer} */
 function ofLengths(payload, selection) {
   const share = payload.meta.sampled_share ?? 1;
   const range = rangeByLengths(payload, selection, TAIL);
@@ -266,7 +236,7 @@ function ofLengths(payload, selection) {
   };
 }
 
-/** The published range of a single count. @param {Payload} payload @param {Selection} selection */
+/** The published range of a single count. @param {Payload} payload @param {Selected} selection */
 function ofOne(payload, selection) {
   const [ids] = combinationsOf(payload, selection);
   const row = rowOf(payload, ids);
@@ -286,13 +256,13 @@ function ofAll([low, high], share) {
 
 /**
  * SynDiffix states no error of what is added up over its rows. One column, or two, are counted where they are best.
- * @param {Payload} payload @param {Selection} selection @returns {Answer}
+ * @param {Payload} payload @param {Selected} selection @returns {Answer}
  */
 function ofSyndiffix(payload, selection) {
   const box = boxOf(payload, selection);
   const places = [...box.keys()].join();
   const table = payload.tables.find(({ columns }) => columns.join() === places);
-  const records = recordsThatMeet(payload, selection);
+  const records = ofAllRecords(payload, heldThatMeet(payload, selection));
   const file = /** @type {{file?: string} | undefined} */ (table)?.file ?? "";
   const published = table ? sumOver(table, box) : null;
   const sampled = !table && isSampled(payload);

@@ -4,20 +4,11 @@
  * A column's cells are its values, then `other` and `absent` where it has them. A *box* is a set of cells for some
  * columns: the people who are in one of them in each of these columns.
  *
- * @import { Column, Payload, Selection } from "../payload.js"
- *
- * @typedef {Map<number, number[]>} Box column to cells, both ascending; a column that is left out has all of its cells
+ * @typedef {{low: number, high: number, hasHigh: boolean}} Interval of a single number both ends are equal; `hasHigh`:
+ *   whether the upper end belongs to it
  */
 
-/**
- * @typedef {Object} Interval
- * @property {number} low
- * @property {number} high a single number has both ends equal
- * @property {boolean} hasHigh whether the upper end belongs to it
- */
-
-/** @type {WeakMap<Column, (Interval | null)[]>} */
-const known = new WeakMap();
+const known = /** @type {WeakMap<Column, (Interval | null)[]>} */ (new WeakMap());
 
 /** The numbers that each value of a column covers; null for a value that is no number. @param {Column} column */
 export function intervalsOf(column) {
@@ -66,17 +57,12 @@ export function codesAt(column, number) {
  * Which values lie between two numbers, and which of them reach beyond.
  *
  * A bin that only touches an end is taken by where it begins: "over 60" takes [60, 65), as people say it.
- * @param {Column} column
- * @param {number} low
- * @param {number} high
+ * @param {Column} column @param {number} low @param {number} high
  * @param {{fromLow: boolean, toHigh: boolean}} includes whether the ends themselves are meant, for single numbers
  * @returns {{inside: number[], cut: number[]}} codes
  */
 export function codesBetween(column, low, high, { fromLow, toHigh }) {
-  /** @type {number[]} */
-  const inside = [];
-  /** @type {number[]} */
-  const cut = [];
+  const [inside, cut] = /** @type {number[][]} */ ([[], []]);
   intervalsOf(column).forEach((interval, place) => {
     if (!interval) return;
     const code = place + 1;
@@ -110,8 +96,7 @@ export const isItems = (column) => column.kind === "items";
  */
 export function cellsOfCodes(column, codes) {
   const size = column.values.length;
-  /** @type {number[]} */
-  const cells = [];
+  const cells = /** @type {number[]} */ ([]);
   for (const code of codes) {
     if (code >= 1 && code <= size) cells.push(code - 1);
     else if (code === 0 && column.absent) cells.push(cellsOf(column) - 1);
@@ -122,11 +107,10 @@ export function cellsOfCodes(column, codes) {
 
 /**
  * The columns in which a selection leaves something out, and the cells that it takes there.
- * @param {Payload} payload @param {Selection} selection @returns {Box}
+ * @param {Payload} payload @param {Selected} selection @returns {Box}
  */
 export function boxOf({ columns }, selection) {
-  /** @type {Box} */
-  const box = new Map();
+  const box = /** @type {Box} */ (new Map());
   for (const place of [...selection.keys()].sort((a, b) => a - b)) {
     const column = columns[place];
     const cells = cellsOfCodes(column, /** @type {number[]} */ (selection.get(place)));
@@ -147,13 +131,10 @@ export const pairsOf = (list) => list.flatMap((one, place) => list.slice(place +
 /**
  * Every subset of a list, the empty one first.
  * @template T
- * @param {T[]} list
- * @param {number} [most] how many a subset holds at most
- * @returns {T[][]}
+ * @param {T[]} list @param {number} [most] how many a subset holds at most @returns {T[][]}
  */
 export function subsets(list, most = list.length) {
-  /** @type {T[][]} */
-  const found = [[]];
+  const found = /** @type {T[][]} */ ([[]]);
   for (const each of list)
     for (const subset of found.slice()) if (subset.length < most) found.push([...subset, each]);
   return found;

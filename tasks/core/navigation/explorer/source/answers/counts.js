@@ -1,11 +1,7 @@
-/**
- * Published counts of combinations of values: which row is whose.
- *
- * @import { Column, Payload, Selection } from "../payload.js"
- */
+/** Published counts of combinations of values: which row is whose. */
 import { isItems } from "./cells.js";
 import { holds } from "../counting.js";
-import { isSampled, ofAllRecords } from "../payload.js";
+import { isSampled } from "../payload.js";
 
 /** In place of a noisy count, or of an estimate, that there is none of. */
 export const UNMEASURED = -2147483648;
@@ -31,7 +27,7 @@ export function rowOf({ counts }, ids) {
 
 /**
  * Whether each column is asked for values alone, so that published counts can add up to the answer.
- * @param {Payload} payload @param {Selection} selection
+ * @param {Payload} payload @param {Selected} selection
  */
 export function asksForValues({ columns, meta }, selection) {
   if (selection.size > meta.reporting_length || selection.size === 0) return false;
@@ -47,20 +43,17 @@ export function asksForValues({ columns, meta }, selection) {
 
 /**
  * The first column of several values a record that is asked for more than one: counts of these don't add up to people.
- * @param {Payload} payload @param {Selection} selection @returns {number | undefined}
+ * @param {Payload} payload @param {Selected} selection @returns {number | undefined}
  */
 export const columnOfSeveral = ({ columns }, selection) =>
   [...selection].find(([place, codes]) => isItems(columns[place]) && codes.filter(Boolean).length > 1)?.[0];
-
-/** Whether there is one. @param {Payload} payload @param {Selection} selection */
-export const asksForSeveralItems = (payload, selection) => columnOfSeveral(payload, selection) !== undefined;
 
 /** Whether a code of a column is of no value that is published. @param {Column} column @param {number} code */
 const isSpecial = ({ values }, code) => code === 0 || code > values.length;
 
 /**
  * The first column that is asked for missing, or for values that were not published.
- * @param {Payload} payload @param {Selection} selection @returns {number | undefined}
+ * @param {Payload} payload @param {Selected} selection @returns {number | undefined}
  */
 export const columnWithoutValue = ({ columns }, selection) =>
   [...selection].find(([place, codes]) => codes.some((code) => isSpecial(columns[place], code)))?.[0];
@@ -79,12 +72,10 @@ export function partsOf(column, codes) {
 
 /**
  * Every combination of one value a column, as ascending attribute ids.
- * @param {Payload} payload @param {Selection} selection of values alone
- * @returns {number[][]}
+ * @param {Payload} payload @param {Selected} selection of values alone @returns {number[][]}
  */
 export function combinationsOf({ columns }, selection) {
-  /** @type {number[][]} */
-  let found = [[]];
+  let found = /** @type {number[][]} */ ([[]]);
   for (const place of [...selection.keys()].sort((a, b) => a - b)) {
     const codes = /** @type {number[]} */ (selection.get(place));
     found = found.flatMap((ids) => codes.map((code) => [...ids, columns[place].first + code - 1]));
@@ -94,7 +85,7 @@ export function combinationsOf({ columns }, selection) {
 
 /**
  * The sum of the published counts of a selection, and of how many combinations a count was published.
- * @param {Payload} payload @param {Selection} selection of values alone
+ * @param {Payload} payload @param {Selected} selection of values alone
  */
 export function publishedSum(payload, selection) {
   const { count } = payload.counts[selection.size - 1] ?? { count: [] };
@@ -107,14 +98,8 @@ export function publishedSum(payload, selection) {
   return { value, published, combinations: combinations.length };
 }
 
-/**
- * How many records of the release meet a selection, as far as the page's records tell.
- * @param {Payload} payload @param {Selection} selection
- */
-export const recordsThatMeet = (payload, selection) => ofAllRecords(payload, heldThatMeet(payload, selection));
-
-/** How many records of the page meet a selection. @param {Payload} payload @param {Selection} selection */
-function heldThatMeet({ columns, records }, selection) {
+/** How many records of the page meet a selection. @param {Payload} payload @param {Selected} selection */
+export function heldThatMeet({ columns, records }, selection) {
   if ([...selection.keys()].some((place) => !columns[place].codes.length)) return 0;
   const held = [...selection].map(([place, codes]) => holds(columns[place], codes, records));
   if (!held.length) return records;
@@ -127,7 +112,7 @@ function heldThatMeet({ columns, records }, selection) {
 
 /**
  * What the records say of the whole table: their count, where there are as many records as people.
- * @param {Payload} payload @param {Selection} selection
+ * @param {Payload} payload @param {Selected} selection
  */
 export function countInRecords(payload, selection) {
   const { meta, records } = payload;

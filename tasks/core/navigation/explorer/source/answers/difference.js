@@ -4,22 +4,6 @@
  * Within a release, counts of one table share their noise where they share cells: that is cancelled, not counted
  * twice. Releases of two vintages have noise of their own, so both add up. The range covers noise (or rounding) and
  * nothing else: not which people happened to be in a table.
- *
- * @import { Words } from "./answer.js"
- * @import { Range } from "./fitted.js"
- * @import { Payload, Selection } from "../payload.js"
- *
- * @typedef {{payload: Payload, selection: Selection}} Side
- *
- * @typedef {Object} Difference
- * @property {number | null} value the first count less the second
- * @property {number | null} low
- * @property {number | null} high
- * @property {boolean | null} real whether the true counts differ, as far as the range tells; null: it can't be told
- * @property {boolean} certain
- * @property {number | null} sd of the noise in the difference; null: bounds alone
- * @property {Words} verdict
- * @property {Words} reason
  */
 import { answer, meant, outwards, TAIL } from "./answer.js";
 import { boxOf } from "./cells.js";
@@ -29,7 +13,7 @@ import { rangeByLengths, rangeOfSum, sumOf } from "./lengths.js";
 import { exceeded, WITHIN_95 } from "./noise.js";
 import { certainRange } from "./rounded.js";
 
-/** @typedef {Range & {reason: string}} Found */
+/** @typedef {CountRange & {reason: string}} Found */
 
 /** The first selection's count less the second's. @param {Side} one @param {Side} other @returns {Difference} */
 export function difference(one, other) {
@@ -57,7 +41,7 @@ export function difference(one, other) {
 }
 
 /** @param {boolean | null} real @param {boolean} certain */
-function verdictOf(real, certain) {
+export function verdictOf(real, certain) {
   if (real) return certain ? "certain" : "real";
   if (certain) return "rounding";
   return real === null ? "unknown" : "noise";
@@ -106,10 +90,7 @@ const around = (estimate, sd, share) => {
   return { low: estimate - half, high: estimate + half, estimate, sd };
 };
 
-/**
- * The range of one side's count.
- * @param {Side} side @param {number} tail @returns {Range}
- */
+/** The range of one side's count. @param {Side} side @param {number} tail @returns {CountRange} */
 export function rangeOf({ payload, selection }, tail) {
   const asked = meant(payload, selection);
   const { protection, number } = payload.meta;
@@ -184,7 +165,7 @@ function betweenRounded(one, other) {
 
 /**
  * Where two selections differ in one column alone, both without the values that they share there.
- * @param {Payload} payload @param {Selection} one @param {Selection} other @returns {(Selection | null)[] | null}
+ * @param {Payload} payload @param {Selected} one @param {Selected} other @returns {(Selected | null)[] | null}
  */
 function differingColumn({ columns }, one, other) {
   if (one.size !== other.size || ![...one.keys()].every((place) => other.has(place))) return null;
@@ -192,20 +173,18 @@ function differingColumn({ columns }, one, other) {
   if (places.length !== 1 || columns[places[0]].kind === "items") return null;
   const [place] = places;
   const [a, b] = [/** @type {number[]} */ (one.get(place)), /** @type {number[]} */ (other.get(place))];
-  const less = (/** @type {Selection} */ selection, /** @type {number[]} */ codes) =>
+  const less = (/** @type {Selected} */ selection, /** @type {number[]} */ codes) =>
     codes.length ? new Map(selection).set(place, codes) : null;
   return [less(one, a.filter((code) => !b.includes(code))), less(other, b.filter((code) => !a.includes(code)))];
 }
 
 /**
  * A selection of one release in another's columns and values, by name; what has no namesake is listed.
- * @param {Payload} from @param {Payload} to @param {Selection} selection @returns {{selection: Selection, missing: string[]}}
+ * @param {Payload} from @param {Payload} to @param {Selected} selection @returns {{selection: Selected, missing: string[]}}
  */
 export function translated(from, to, selection) {
-  /** @type {Selection} */
-  const found = new Map();
-  /** @type {string[]} */
-  const missing = [];
+  const found = /** @type {Selected} */ (new Map());
+  const missing = /** @type {string[]} */ ([]);
   for (const [place, codes] of selection) {
     const column = from.columns[place];
     const target = to.columns.findIndex(({ name }) => name === column.name);

@@ -4,15 +4,6 @@
  * Where a noisy table holds all chosen columns, the count is estimated with the noise alone. Where none does, noisy
  * counts of fewer columns still bound it: those who meet all conditions are no more than those who meet some, and no
  * fewer than two groups must share.
- *
- * @import { Box } from "./cells.js"
- * @import { Payload } from "../payload.js"
- *
- * @typedef {Object} Range
- * @property {number} low not rounded, and perhaps below 0
- * @property {number} high
- * @property {number | null} estimate in the middle; null where there are bounds alone
- * @property {number | null} sd of the estimate
  */
 import { cellsOf, isItems, pairsOf, shared, subsets, within, without } from "./cells.js";
 import { evidenceOf, exceeded, marginsOf } from "./noise.js";
@@ -26,20 +17,7 @@ import { evidenceOf, exceeded, marginsOf } from "./noise.js";
  * one: counts can be added and subtracted, and cells that both hold cancel.
  *
  *     people aged 60 to 69, town Lyon  =  total + age + town + (age with town)
- *
- * @typedef {{weight: number, box: Box}} Part
- * @typedef {{weight: number, place: string, variance: number, value: number}} Drawn one cell of a table that is read as
- *   it was drawn, apart from all others; `place` names it
- *
- * @typedef {Object} Estimator a weighted sum of counts of boxes and of single noisy counts
- * @property {Part[]} parts
- * @property {Drawn[]} drawn
- * @property {{weight: number, of: Estimator}[]} people the counts that it is made of, each once however many tables
- *   tell it: of a sample, each varies by chance
  */
-
-/** @param {Box} box @returns {Estimator} */
-const estimatorOfBox = (box) => ofPeople({ parts: [{ weight: 1, box }], drawn: [], people: [] });
 
 /** One count of people, whatever it is estimated by. @param {Estimator} estimator @returns {Estimator} */
 const ofPeople = ({ parts, drawn }) => ({ parts, drawn, people: [{ weight: 1, of: { parts, drawn, people: [] } }] });
@@ -215,7 +193,7 @@ export function estimatorOf(payload, box) {
 
 /** @param {Payload} payload @param {Box} box with one cell at most in a multi-valued column */
 function estimatorOfSingles(payload, box) {
-  const whole = isMeasured(payload, box) ? estimatorOfBox(box) : null;
+  const whole = isMeasured(payload, box) ? ofPeople({ parts: [{ weight: 1, box }], drawn: [], people: [] }) : null;
   const alone = drawnAlone(payload, box);
   return whole && alone ? bestMean(payload, whole, alone) : (whole ?? alone);
 }
@@ -245,8 +223,7 @@ const difference = (whole, part) => (whole && part ? combined([[1, whole], [-1, 
 
 /**
  * The people who hold two items of a column, where exactly that was measured.
- * @param {Payload} payload @param {Box} box @param {number} place @param {number[]} items two of them
- * @returns {Estimator | null}
+ * @param {Payload} payload @param {Box} box @param {number} place @param {number[]} items two of them @returns {Estimator | null}
  */
 function pairOf(payload, box, place, items) {
   const tables = evidenceOf(payload).pairs.filter(({ columns }) => columns.join() === [place, place].join());
@@ -293,7 +270,7 @@ export const estimateOf = (payload, estimator) => valueOf(payload, estimator) / 
 /**
  * The range of a box's count.
  * @param {Payload} payload @param {Box} box @param {number} tail how often the true count may lie below it, and how often above
- * @returns {Range}
+ * @returns {CountRange}
  */
 export function rangeOfBox(payload, box, tail) {
   const exact = estimatorOf(payload, box);
@@ -305,7 +282,7 @@ export function rangeOfBox(payload, box, tail) {
 
 /**
  * Bounds from what is measured of fewer columns; each is given its part of the tail, so that all hold together.
- * @param {Payload} payload @param {Box} box @param {number} tail @returns {Range}
+ * @param {Payload} payload @param {Box} box @param {number} tail @returns {CountRange}
  */
 function bounded(payload, box, tail) {
   const { atMost, atLeast } = boundsOf(payload, box);
@@ -320,10 +297,7 @@ function bounded(payload, box, tail) {
 
 /** Estimators of counts that are at least, and at most, that of a box. @param {Payload} payload @param {Box} box */
 function boundsOf(payload, box) {
-  /** @type {Estimator[]} */
-  const atMost = [];
-  /** @type {Estimator[]} */
-  const atLeast = [];
+  const [atMost, atLeast] = /** @type {Estimator[][]} */ ([[], []]);
   const columns = [...box.keys()];
   const isMany = columns.length > MOST_COLUMNS;
   const measured = subsets(columns, isMany ? MOST_OF_MANY : columns.length)

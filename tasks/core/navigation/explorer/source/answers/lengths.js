@@ -6,12 +6,8 @@
  * holds a part that did. Both only bound the sum. What was published just above the threshold is luckier than the
  * rest: the lower end allows for that.
  *
- * @import { Range } from "./fitted.js"
- * @import { Payload, Selection } from "../payload.js"
- *
  * @typedef {Object} Level what is known of a length
  * @property {number} sd of the noise of one count
- * @property {number} half half the width of its middle 95 of 100
  * @property {number} least no count that was drawn below it was published
  *
  * @typedef {Object} Sum
@@ -30,28 +26,21 @@ import { above, density, deviationOfNumber, exceeded } from "./noise.js";
 const FAR = 4;
 
 /**
- * What the page is told of each length's noise; `threshold` and `truncated` where it knows them.
- * @param {Payload} payload @returns {({sd: number, half_width_95: number, threshold?: number | null, truncated?: boolean} | null)[]}
- */
-const noiseOf = ({ meta }) => meta.noise ?? [];
-
-/**
  * What is known of a length's counts. A declared value alone has no threshold: it is published where it is above 0.
- * @param {Payload} payload @param {number[]} ids attribute ids of one of its combinations
- * @returns {Level}
+ * @param {Payload} payload @param {number[]} ids attribute ids of one of its combinations @returns {Level}
  */
 function levelOf(payload, ids) {
-  const noise = noiseOf(payload)[ids.length - 1];
+  const noise = payload.meta.noise?.[ids.length - 1];
   const { open } = payload.columns.findLast(({ first }) => first <= ids[0]) ?? { open: true };
   const isDeclared = ids.length === 1 && !open;
   const least = isDeclared ? 1 : Math.max(1, noise?.threshold ?? 1);
-  return { sd: noise?.sd ?? 0, half: noise?.half_width_95 ?? 0, least };
+  return { sd: noise?.sd ?? 0, least };
 }
 
 /**
  * The range of a selection's count.
- * @param {Payload} payload @param {Selection} selection @param {number} tail how often the true count may lie below it, and how often above
- * @returns {Range}
+ * @param {Payload} payload @param {Selected} selection @param {number} tail how often the true count may lie below it, and how often above
+ * @returns {CountRange}
  */
 export function rangeByLengths(payload, selection, tail) {
   const { number, reporting_length: longest } = payload.meta;
@@ -75,8 +64,7 @@ export function sumOf(payload, combinations) {
   const level = levelOf(payload, combinations[0] ?? [0]);
   const { noisy } = payload.counts[(combinations[0] ?? [0]).length - 1] ?? { noisy: null };
   const sum = { value: 0, published: 0, near: 0, hidden: 0, bound: 0, level };
-  /** @type {Set<string>} */
-  const missing = new Set();
+  const missing = /** @type {Set<string>} */ (new Set());
   for (const ids of combinations) {
     const row = rowOf(payload, ids);
     const count = row >= 0 && noisy ? noisy[row] : UNMEASURED;
@@ -112,7 +100,7 @@ function missingPart(payload, ids) {
   return null;
 }
 
-/** @param {Payload} payload @param {Sum} sum @param {number} tail @returns {Range} */
+/** @param {Payload} payload @param {Sum} sum @param {number} tail @returns {CountRange} */
 export function rangeOfSum(payload, sum, tail) {
   const { level, published, hidden, near, value, bound } = sum;
   const z = exceeded(tail);
@@ -124,16 +112,15 @@ export function rangeOfSum(payload, sum, tail) {
   const up = z * level.sd * Math.sqrt(published + hidden);
   const high = value + (hidden ? hidden * (level.least - 1) : 0) + bound + up;
   const isExact = !hidden && !bound;
+  // People who hold much may count in some of their combinations alone.
+  const isTruncated = payload.meta.noise?.some((noise) => noise?.truncated);
   const sd = isExact ? level.sd * Math.sqrt(published) : null;
-  return { low: published ? low : 0, high: isTruncated(payload) ? Infinity : high, estimate: isExact ? value : null, sd };
+  return { low: published ? low : 0, high: isTruncated ? Infinity : high, estimate: isExact ? value : null, sd };
 }
-
-/** Whether people who hold much count in some of their combinations alone. @param {Payload} payload */
-const isTruncated = (payload) => noiseOf(payload).some((noise) => noise?.truncated);
 
 /**
  * Bounds from fewer columns, and from the sum where there is one; each is given its part of the tail.
- * @param {Payload} payload @param {Selection} selection @param {number} tail @param {Sum | null} sum @returns {Range}
+ * @param {Payload} payload @param {Selected} selection @param {number} tail @param {Sum | null} sum @returns {CountRange}
  */
 function byParts(payload, selection, tail, sum) {
   const places = [...selection.keys()];
@@ -147,7 +134,7 @@ function byParts(payload, selection, tail, sum) {
 
 /**
  * Of more columns than are counted together: no more than any few of them, and no fewer than two such groups share.
- * @param {Payload} payload @param {Selection} selection @param {number} longest @param {number} tail @returns {Range}
+ * @param {Payload} payload @param {Selected} selection @param {number} longest @param {number} tail @returns {CountRange}
  */
 function ofMany(payload, selection, longest, tail) {
   const few = subsets([...selection.keys()], longest).filter(({ length }) => length === longest);
@@ -163,7 +150,7 @@ function ofMany(payload, selection, longest, tail) {
 
 /**
  * People who hold one of several items: at least those who hold the one that most hold.
- * @param {Payload} payload @param {Selection} selection @param {number} place @param {number} tail @returns {Range}
+ * @param {Payload} payload @param {Selected} selection @param {number} place @param {number} tail @returns {CountRange}
  */
 function ofUnion(payload, selection, place, tail) {
   const codes = /** @type {number[]} */ (selection.get(place));
@@ -174,7 +161,7 @@ function ofUnion(payload, selection, place, tail) {
 
 /**
  * Nobody counted who holds no value, or one that was not published: that is what the others leave of all.
- * @param {Payload} payload @param {Selection} selection @param {number} place @param {number} tail @returns {Range}
+ * @param {Payload} payload @param {Selected} selection @param {number} place @param {number} tail @returns {CountRange}
  */
 function withoutValue(payload, selection, place, tail) {
   const column = payload.columns[place];

@@ -1,9 +1,7 @@
 /**
  * The words of a release: its columns and values by what people may type for them.
  *
- * @import { Payload } from "../payload.js"
- *
- * @typedef {{column: number, codes: number[]}} Option
+ * @typedef {Map<string, Map<number, Set<number>>>} Index words to the columns and codes that they stand for
  * @typedef {{text: string, folded: string}} Word as typed, and without case and accents
  */
 import { isNumeric } from "./cells.js";
@@ -96,10 +94,7 @@ export const RARE = ["or", "too", "rare"];
 export const UNRELEASED = ["not", "released"];
 export const EITHER = new Set(["or"]);
 
-/**
- * Words before a number, by what they say of it; the longest is tried first.
- * @type {[string, "above" | "from" | "below" | "to"][]}
- */
+/** Words before a number, by what they say of it; the longest is tried first. @type {[string, "above" | "from" | "below" | "to"][]} */
 export const COMPARED = /** @type {[string, "above" | "from" | "below" | "to"][]} */ ([
   ["older than", "above"], ["more than", "above"], ["greater than", "above"], ["higher than", "above"],
   ["over", "above"], ["above", "above"], ["past", "above"], ["after", "above"], [">", "above"],
@@ -117,8 +112,7 @@ export const AFTER = new Map(
   Object.entries({ older: "from", over: "from", more: "from", younger: "to", less: "to", under: "to" }),
 );
 
-/** @type {WeakMap<Payload, Lexicon>} */
-const known = new WeakMap();
+const known = /** @type {WeakMap<Payload, Lexicon>} */ (new WeakMap());
 
 /** @param {Payload} payload */
 export function lexiconOf(payload) {
@@ -134,8 +128,7 @@ const WORD = /-?\d+(?:\.\d+)?(?![\p{L}\d.])|[\p{L}\p{N}]+(?:['’]\p{L}+)?|[<>]=
 
 /** The words of a text; a comma or semicolon is one. @param {string} text @returns {Word[]} */
 export function wordsOf(text) {
-  /** @type {Word[]} */
-  const found = [];
+  const found = /** @type {Word[]} */ ([]);
   for (const [word] of text.normalize("NFC").matchAll(WORD)) {
     const previous = found[found.length - 1];
     // "60-69" is two numbers, not 60 and -69.
@@ -183,22 +176,17 @@ class Lexicon {
   constructor({ columns, meta }) {
     this.columns = columns;
     this.unit = new Set([meta.unit.one, meta.unit.many].map((word) => stemmed(folded(word))));
-    /** @type {Map<string, Map<number, Set<number>>>} whole values as the release spells them */
-    this.own = new Map();
-    /** @type {Map<string, Map<number, Set<number>>>} whole values as they are spelt, and words for the same */
-    this.exact = new Map();
-    /** @type {Map<string, Map<number, Set<number>>>} whole values without endings */
-    this.whole = new Map();
-    /** @type {Map<string, Map<number, Set<number>>>} one word of a longer value */
-    this.part = new Map();
-    /** @type {Map<string, Map<number, Set<number>>>} a word for several values */
-    this.broad = new Map();
-    /** @type {Map<string, Set<number>>} as the release calls its columns */
-    this.names = new Map();
-    /** @type {Map<string, Set<number>>} as others call them */
-    this.otherNames = new Map();
-    /** @type {Map<string, Map<number, Set<number>>>} single words as they are spelt */
-    this.spelled = new Map();
+    /** @type {Record<"own" | "exact" | "whole" | "part" | "broad" | "spelled", Index>} */
+    this.values = {
+      own: new Map(), // whole values as the release spells them
+      exact: new Map(), // whole values as they are spelt, and words for the same
+      whole: new Map(), // whole values without endings
+      part: new Map(), // one word of a longer value
+      broad: new Map(), // a word for several values
+      spelled: new Map(), // single words as they are spelt
+    };
+    this.names = /** @type {Map<string, Set<number>>} */ (new Map()); // as the release calls its columns
+    this.otherNames = /** @type {Map<string, Set<number>>} */ (new Map()); // as others call them
     columns.forEach((column, place) => {
       this.addName(place, nameWords(column.name), column.name);
       if (column.age) this.addName(place, nameWords(`age from ${column.name}`), column.name);
@@ -229,18 +217,18 @@ class Lexicon {
     const spelled = words.join(" ");
     const isSame = (/** @type {string} */ word) => word === spelled || (whole.length >= SURE && keyOfText(word) === whole);
     const same = SAME.filter((group) => group.some(isSame)).flat();
-    put(this.own, spelled, column, code);
+    put(this.values.own, spelled, column, code);
     for (const each of [spelled, ...same]) {
-      put(this.exact, each, column, code);
-      put(this.whole, keyOfText(each), column, code);
+      put(this.values.exact, each, column, code);
+      put(this.values.whole, keyOfText(each), column, code);
     }
-    for (const word of words) put(this.spelled, word, column, code);
-    if (words.length > 1) for (const word of words) if (!SKIPPED.has(word)) put(this.part, stemmed(word), column, code);
+    for (const word of words) put(this.values.spelled, word, column, code);
+    if (words.length > 1) for (const word of words) if (!SKIPPED.has(word)) put(this.values.part, stemmed(word), column, code);
     const name = nameWords(this.columns[column].name);
     for (const [place, group] of BROAD.entries()) {
       const saying = BROAD_NAMED[place].some((each) => name.includes(each)) ? group : group.slice(0, BROAD_PLAIN);
       if (words.some((word) => saying.includes(word)) && !words.some((word) => ["no", "without"].includes(word)))
-        for (const word of group.slice(0, BROAD_PLAIN)) put(this.broad, stemmed(word), column, code);
+        for (const word of group.slice(0, BROAD_PLAIN)) put(this.values.broad, stemmed(word), column, code);
     }
   }
 
@@ -250,16 +238,16 @@ class Lexicon {
    */
   addMeaning(column, code, name) {
     this.addValue(column, code, name);
-    put(this.own, foldedWords(`${name} (${this.columns[column].values[code - 1]})`.replace(/_/g, " ")).join(" "), column, code);
+    put(this.values.own, foldedWords(`${name} (${this.columns[column].values[code - 1]})`.replace(/_/g, " ")).join(" "), column, code);
   }
 
   /** Values that are exactly these words, or words for the same. @param {string[]} words @returns {Option[]} */
   exactly(words) {
     const spelled = plain(words);
     const singular = spelled.map((word) => (word.length > SURE ? word.replace(/s$/, "") : word));
-    const own = this.own.get(spelled.join(" "));
+    const own = this.values.own.get(spelled.join(" "));
     if (own) return optionsOf(own);
-    return this.meant(spelled.join(" "), optionsOf(this.exact.get(spelled.join(" ")) ?? this.exact.get(singular.join(" ")) ?? this.whole.get(keyOf(words))));
+    return this.meant(spelled.join(" "), optionsOf(this.values.exact.get(spelled.join(" ")) ?? this.values.exact.get(singular.join(" ")) ?? this.values.whole.get(keyOf(words))));
   }
 
   /**
@@ -275,12 +263,12 @@ class Lexicon {
 
   /** Whether a value is spelt so. @param {string} word */
   isSpelled(word) {
-    return this.exact.has(word);
+    return this.values.exact.has(word);
   }
 
   /** Values that a word stands for together: all degrees. @param {string} word @returns {Option[]} */
   broadly(word) {
-    return optionsOf(this.broad.get(stemmed(word)));
+    return optionsOf(this.values.broad.get(stemmed(word)));
   }
 
   /**
@@ -292,10 +280,9 @@ class Lexicon {
     const typed = words.join(" ");
     const group = typed.length < SHORTEST ? undefined : SAME.find((each) => each.some((word) => isSaidSo(word, typed)));
     if (!group) return [];
-    /** @type {Map<number, Set<number>>} */
-    const found = new Map();
+    const found = /** @type {Map<number, Set<number>>} */ (new Map());
     for (const word of group.filter((each) => each.length >= SHORTEST))
-      for (const [column, codes] of this.part.get(stemmed(word)) ?? []) for (const code of codes) add(found, column, code);
+      for (const [column, codes] of this.values.part.get(stemmed(word)) ?? []) for (const code of codes) add(found, column, code);
     const [option, ...others] = this.meant(typed, optionsOf(found));
     return option && !others.length && option.codes.length === 1 && !this.isDenied(option.column, option.codes[0]) ? [option] : [];
   }
@@ -308,10 +295,9 @@ class Lexicon {
 
   /** Values that have all of these words in them. @param {string[]} words @returns {Option[]} */
   within(words) {
-    const [first, ...rest] = words.map((word) => this.part.get(stemmed(word)));
+    const [first, ...rest] = words.map((word) => this.values.part.get(stemmed(word)));
     if (!first || rest.some((each) => !each)) return [];
-    /** @type {Map<number, Set<number>>} */
-    const found = new Map();
+    const found = /** @type {Map<number, Set<number>>} */ (new Map());
     for (const [column, codes] of first) {
       const shared = new Set([...codes].filter((code) => rest.every((each) => each?.get(column)?.has(code))));
       if (shared.size) found.set(column, shared);
@@ -369,9 +355,8 @@ class Lexicon {
   /** Values, of which a word differs by a letter. @param {string} word @returns {Option[]} */
   alike(word) {
     if (word.length < 5) return [];
-    /** @type {Map<number, Set<number>>} */
-    const found = new Map();
-    for (const [spelled, columns] of this.spelled)
+    const found = /** @type {Map<number, Set<number>>} */ (new Map());
+    for (const [spelled, columns] of this.values.spelled)
       if (isAlike(word, spelled)) for (const [column, codes] of columns) for (const code of codes) add(found, column, code);
     return optionsOf(found);
   }
@@ -380,7 +365,7 @@ class Lexicon {
 /** Whether characters that stand around numbers are those of a word. @param {string} marks @param {string} word */
 const isMarkedWith = (marks, word) => word.length <= 3 && [...word].every((sign) => marks.toLowerCase().includes(sign));
 
-/** @param {Map<string, Map<number, Set<number>>>} index @param {string} key @param {number} column @param {number} code */
+/** @param {Index} index @param {string} key @param {number} column @param {number} code */
 function put(index, key, column, code) {
   const columns = index.get(key) ?? new Map();
   index.set(key, columns);

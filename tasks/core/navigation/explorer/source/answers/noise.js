@@ -4,17 +4,13 @@
  * Of a set of columns, several tables may tell something. Each *contributes* to the set by its sum over its other
  * columns, unless one of these is multi-valued: a person is in several of its cells, so nothing adds up over them.
  *
- * @import { Payload } from "../payload.js"
- *
  * @typedef {Object} Table
  * @property {number[]} columns ascending; one that stands twice is a table of pairs of items
  * @property {number[]} shape
  * @property {ArrayLike<number>} cells
  * @property {number} variance of the noise of each cell; rounding to whole numbers adds a twelfth
  *
- * @typedef {Object} Margin the sum of a table over all columns but some
- * @property {Float64Array} values
- * @property {number} variance
+ * @typedef {{values: Float64Array, variance: number}} Margin the sum of a table over all columns but some
  *
  * @typedef {Object} Evidence
  * @property {Table[]} whole tables that have all cells of their columns, the number of records among them
@@ -58,8 +54,7 @@ export function exceeded(share) {
   return high;
 }
 
-/** @type {WeakMap<Payload, Evidence>} */
-const known = new WeakMap();
+const known = /** @type {WeakMap<Payload, Evidence>} */ (new WeakMap());
 
 /** @param {Payload} payload of a fitted release @returns {Evidence} */
 export function evidenceOf(payload) {
@@ -98,8 +93,7 @@ function read(payload) {
 
 /**
  * What each table that contributes to a set says of it.
- * @param {Payload} payload @param {number[]} chosen columns, ascending
- * @returns {Margin[]}
+ * @param {Payload} payload @param {number[]} chosen columns, ascending @returns {Margin[]}
  */
 export function marginsOf(payload, chosen) {
   const evidence = evidenceOf(payload);

@@ -4,20 +4,6 @@
  * Words are held against the release's own columns and values, whatever their case, accents and endings, and against
  * a few words that mean the same. What may mean several things is asked back, and what means nothing is given back
  * as it was typed: nothing is guessed silently.
- *
- * @import { Words } from "./answer.js"
- * @import { Option } from "./lexicon.js"
- * @import { Payload, Selection } from "../payload.js"
- *
- * @typedef {Option & {text: string, isNegated: boolean, isEither: boolean, alternatives: (Option & {key: string})[]}} Reading
- * @typedef {{text: string, key: string, given: Record<string, string | number>, options: Option[]}} Ambiguous
- *
- * @typedef {Object} Question
- * @property {Selection} selection of all readings
- * @property {Reading[]} readings what was understood; alternatives are other ways to take it
- * @property {Ambiguous[]} ambiguous what may mean several things; none of it is in the selection
- * @property {string[]} unread what means nothing here
- * @property {Words[]} notes
  */
 import { codesAt, codesBetween, intervalsOf, isNumeric, otherCode } from "./cells.js";
 import { AFTER, AND, BETWEEN, COMPARED, CURRENCIES, EITHER, folded, lexiconOf, MISSING, NEGATIONS, RARE, SIGNS, SKIPPED, stemmed, UNRELEASED, wordsOf } from "./lexicon.js";
@@ -44,20 +30,14 @@ class Reader {
     /** @type {number | null} the column that was named just before */
     this.column = null;
     this.columnText = "";
-    /** @type {boolean} whether "not" stood before it */
-    this.isColumnNegated = false;
-    /** @type {boolean} whether only a part of its name was typed */
-    this.isColumnPart = false;
+    this.isColumnNegated = false; // whether "not" stood before it
+    this.isColumnPart = false; // whether only a part of its name was typed
     this.isNegated = false;
     this.isEither = false;
-    /** @type {Reading[]} */
-    this.readings = [];
-    /** @type {Ambiguous[]} */
-    this.ambiguous = [];
-    /** @type {string[]} */
-    this.unread = [];
-    /** @type {Words[]} */
-    this.notes = [];
+    this.readings = /** @type {Reading[]} */ ([]);
+    this.ambiguous = /** @type {Ambiguous[]} */ ([]);
+    this.unread = /** @type {string[]} */ ([]);
+    this.notes = /** @type {Words[]} */ ([]);
   }
 
   /** @returns {Question} */
@@ -498,8 +478,7 @@ class Reader {
 
   /** Values of one column are joined by "or"; its ranges and negations must hold together, unless "or" was typed. */
   selection() {
-    /** @type {Selection} */
-    const found = new Map();
+    const found = /** @type {Selected} */ (new Map());
     for (const reading of this.readings) {
       const { column, codes } = reading;
       const before = found.get(column);

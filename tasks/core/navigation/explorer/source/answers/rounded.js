@@ -4,14 +4,12 @@
  * A published count of c stands for c to c + k - 1, and a combination that was not published for 0 to k - 1. Sums add
  * the ranges up. Whoever meets more conditions is among those who meet fewer, which narrows the range of both.
  *
- * @import { Payload, Selection } from "../payload.js"
- *
  * @typedef {{low: number, high: number}} Ends
  */
 import { pairsOf, subsets, within, without } from "./cells.js";
 import { columnOfSeveral, columnWithoutValue, combinationsOf, MOST_COMBINATIONS, partsOf, rowOf } from "./counts.js";
 
-/** The certain range of a selection's count. @param {Payload} payload @param {Selection} selection @returns {Ends} */
+/** The certain range of a selection's count. @param {Payload} payload @param {Selected} selection @returns {Ends} */
 export function certainRange(payload, selection) {
   return new Ranges(payload).of(selection);
 }
@@ -24,11 +22,10 @@ class Ranges {
   constructor(payload) {
     this.payload = payload;
     this.rounded = (payload.meta.resolution ?? 1) - 1;
-    /** @type {Map<string, Ends>} */
-    this.known = new Map();
+    this.known = /** @type {Map<string, Ends>} */ (new Map());
   }
 
-  /** @param {Selection} selection @returns {Ends} */
+  /** @param {Selected} selection @returns {Ends} */
   of(selection) {
     const key = [...selection].sort(([a], [b]) => a - b).map(([place, codes]) => `${place}=${codes}`).join(";");
     let found = this.known.get(key);
@@ -36,7 +33,7 @@ class Ranges {
     return found;
   }
 
-  /** @param {Selection} selection @returns {Ends} */
+  /** @param {Selected} selection @returns {Ends} */
   found(selection) {
     const { number, reporting_length: longest } = this.payload.meta;
     if (selection.size > longest + MORE) return this.ofMany(selection, longest);
@@ -56,14 +53,14 @@ class Ranges {
     return { low: Math.max(0, low), high: Math.max(0, high) };
   }
 
-  /** Of many columns, no more than any few of them. @param {Selection} selection @param {number} longest @returns {Ends} */
+  /** Of many columns, no more than any few of them. @param {Selected} selection @param {number} longest @returns {Ends} */
   ofMany(selection, longest) {
     const few = subsets([...selection.keys()], longest).filter(({ length }) => length === longest);
     const ends = few.map((places) => this.of(within(selection, places)));
     return { low: 0, high: Math.min(...ends.map(({ high }) => high)) };
   }
 
-  /** Of values alone. @param {Selection} selection @returns {Ends} */
+  /** Of values alone. @param {Selected} selection @returns {Ends} */
   sum(selection) {
     const place = columnOfSeveral(this.payload, selection);
     if (place !== undefined) {
@@ -85,7 +82,7 @@ class Ranges {
 
   /**
    * Nobody counted who holds no value, or one that was not published: that is what the others leave of all.
-   * @param {Selection} selection @param {number} place of a column that is asked for missing, or for values that were not published
+   * @param {Selected} selection @param {number} place of a column that is asked for missing, or for values that were not published
    * @returns {Ends}
    */
   withoutValue(selection, place) {

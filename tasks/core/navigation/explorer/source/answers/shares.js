@@ -10,18 +10,14 @@
  * Two groups of one base differ by one ratio, x less x' over y. Of two bases each share gets half of the chance to fail,
  * and the difference goes from end to end: such a range is wider than it must be, and never claims too much.
  *
- * @import { Difference, Side } from "./difference.js"
- * @import { Estimator } from "./fitted.js"
- * @import { Payload, Selection } from "../payload.js"
- *
- * @typedef {Side & {base: Selection}} Part a group, and the base that it is a part of
+ * @typedef {Side & {base: Selected}} Part a group, and the base that it is a part of
  *
  * @typedef {Pick<Difference, "value" | "low" | "high" | "certain">} Share from 0 to 1
  * @typedef {Omit<Difference, "sd">} SharesDifference the first share less the second, from -1 to 1
  */
 import { answer, meant, words } from "./answer.js";
 import { boxOf } from "./cells.js";
-import { rangeOf } from "./difference.js";
+import { rangeOf, verdictOf } from "./difference.js";
 import { combined, covarianceOf, estimatorOf, valueOf, varianceOf } from "./fitted.js";
 import { exceeded } from "./noise.js";
 
@@ -55,8 +51,7 @@ export function differenceOfShares(one, other) {
     high,
     real,
     certain,
-    verdict: words(`shares.${real ? (certain ? "certain" : "real") : certain ? "rounding" : real === null ? "unknown" : "noise"}`, {
-      low_points: low, high_points: high }),
+    verdict: words(`shares.${verdictOf(real, certain)}`, { low_points: low, high_points: high }),
     reason: words(`shares.reason.${reason}`),
   };
 }
@@ -83,7 +78,7 @@ function rangeOfShare(part, chance) {
   return within({ low, high: whole.low > 0 ? most / whole.low : 1 }, 0, 1);
 }
 
-/** The estimator of a count with nothing but known, normal noise. @param {Payload} payload @param {Selection} selection */
+/** The estimator of a count with nothing but known, normal noise. @param {Payload} payload @param {Selected} selection */
 function estimatorFor(payload, selection) {
   if (payload.meta.protection !== "fitted" || (payload.meta.sampled_share ?? 1) < 1) return null;
   const box = boxOf(payload, meant(payload, selection));
@@ -134,7 +129,7 @@ function ofTwoBases(one, other, certain) {
 
 /**
  * What a share of two groups may be of: the groups without a condition that both have, or everybody.
- * @param {Selection} one @param {Selection} other @returns {number[][]} lists of columns that are left out of both, the likeliest first
+ * @param {Selected} one @param {Selected} other @returns {number[][]} lists of columns that are left out of both, the likeliest first
  */
 export function basesOf(one, other) {
   const both = [...one.keys()].filter((column) => other.has(column));

@@ -1,2 +1,0 @@
-/** Files that the bundler reads. */
-declare module "*.css";
