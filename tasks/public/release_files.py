@@ -10,8 +10,6 @@ from tasks.configuration.model import NEVER_RELEASED, UNDATED, RunConfiguration
 from tasks.core.aggregates.aggregates import read_aggregates, read_all_ranges
 from tasks.core.aggregates.interchange import (
     write_aggregates_json,
-    write_estimates_parquet,
-    write_estimates_tsv,
     write_reportable_parquet,
     write_reportable_tsv,
 )
@@ -155,12 +153,9 @@ class BuiltCounts(HoldsResults):
             name = f"{prefix}_noisy_tables.parquet"
             rows[name] = write_noisy_tables(drawn, folder / name)
         text, table, document = (folder / f"{prefix}_{name}" for name in _COUNTS)
-        if ranges := read_all_ranges(stored, aggregates.reporting_length):
-            write_estimates_tsv(aggregates, ranges, text)
-            write_estimates_parquet(aggregates, ranges, table)
-        else:
-            write_reportable_tsv(aggregates, text)
-            write_reportable_parquet(aggregates, table)
+        ranges = read_all_ranges(stored, aggregates.reporting_length)
+        write_reportable_tsv(aggregates, text, ranges)
+        write_reportable_parquet(aggregates, table, ranges)
         write_aggregates_json(aggregates, bundle.schema(), document, protected=True)
         counted = sum(len(counts) for counts in aggregates.counts)
         return rows | dict.fromkeys((path.name for path in (text, table, document)), counted)
@@ -182,7 +177,7 @@ class BuiltCounts(HoldsResults):
         if self.recounted is not None:
             counted = read_aggregates(workspace.path(self.recounted))
             name = f"{configuration.prefix}_synthetic_aggregates.tsv"
-            write_reportable_tsv(counted, folder / name, "count")
+            write_reportable_tsv(counted, folder / name, count_name="count")
             rows[name] = sum(len(counts) for counts in counted.counts)
         return rows
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.stored_marginals import Marginals
-from tasks.core.aggregates.wide_form import aggregates_of_cells, check_every_combination, stored_cells
+from tasks.core.aggregates.wide_form import aggregates_of_cells, stored_cells
 from tasks.core.records.coded import CodedRecords, code_type
 from tasks.core.records.columns import Schema
 
@@ -40,7 +40,6 @@ def count(records: list[list[set[str]]], length: int) -> Counter[Attributes]:
 
 def as_aggregates(marginals: Marginals) -> Aggregates:
     """The exact counts of all lengths 1..R over the attributes that occur, all in memory."""
-    check_every_combination(marginals)
     levels = (stored_cells(marginals, length) for length in marginals.lengths)
     return aggregates_of_cells(marginals.facts, marginals.facts.number_of_records, levels)
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -130,8 +131,7 @@ def read_aggregates(folder: Path) -> Aggregates:
 NOT_MEASURED = np.iinfo(np.int64).min
 
 
-@dataclass(frozen=True)
-class Ranges:
+class Ranges(NamedTuple):
     """Where the true counts of the combinations of one length may lie, by the noise alone.
 
     Attributes:
@@ -150,16 +150,6 @@ class Ranges:
     def measured(self) -> Flags:
         measured: Flags = self.noisy != NOT_MEASURED
         return measured
-
-    def write(self, path: Path) -> None:
-        """As Parquet; noisy and least_squares are null where nothing was measured."""
-        table = {
-            "noisy": measured_numbers(self.noisy),
-            "least_squares": measured_numbers(self.least_squares),
-            "at_least": pa.array(self.at_least),
-            "at_most": pa.array(self.at_most),
-        }
-        pq.write_table(pa.table(table), path, compression="zstd")
 
 
 def measured_numbers(numbers: Integers) -> pa.Array:
@@ -181,17 +171,14 @@ def as_drawn(aggregates: Aggregates, ranges: Sequence[Ranges]) -> Aggregates:
 
 def read_all_ranges(folder: Path, longest: int) -> list[Ranges]:
     """Those of all lengths, that `write_all_ranges` wrote; none where it wrote none."""
-    if not (folder / "ranges_1.parquet").is_file():
-        return []
-    return [_read_ranges(folder / f"ranges_{length}.parquet") for length in range(1, longest + 1)]
+    paths = [folder / f"ranges_{length}.parquet" for length in range(1, longest + 1)]
+    tables = [read_parquet(path) for path in paths if path.is_file()]
+    names = Ranges._fields
+    return [Ranges(*(table[name].fill_null(NOT_MEASURED).to_numpy() for name in names)) for table in tables]
 
 
 def write_all_ranges(ranges: Sequence[Ranges], folder: Path) -> None:
+    """A Parquet file a length; null where nothing was measured."""
     for length, found in enumerate(ranges, start=1):
-        found.write(folder / f"ranges_{length}.parquet")
-
-
-def _read_ranges(path: Path) -> Ranges:
-    table = read_parquet(path)
-    noisy, estimate = (table[name].fill_null(NOT_MEASURED).to_numpy() for name in ("noisy", "least_squares"))
-    return Ranges(noisy, estimate, table["at_least"].to_numpy(), table["at_most"].to_numpy())
+        table = {name: measured_numbers(numbers) for name, numbers in found._asdict().items()}
+        pq.write_table(pa.table(table), folder / f"ranges_{length}.parquet", compression="zstd")

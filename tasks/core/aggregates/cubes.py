@@ -209,7 +209,7 @@ class _Counts:
         self._ids: dict[ColumnNumbers, int] = {}
         self._cells: Iterator[tuple[int, FilledCells]] = iter(())
         if length in marginals.lengths:
-            self._ids = {columns: number for number, columns in marginals.facts.counted(length).items()}
+            self._ids = {each: number for number, each in enumerate(marginals.facts.combinations(length))}
             self._cells = stored_combinations(marginals.path(length))
         self._head = next(self._cells, None)
         self._taken: list[FilledCells] = []
@@ -422,7 +422,10 @@ class Tabulator:
         rows = sum(len(numbers) for side in parts for numbers, _ in side)
         # Beyond the largest table, numbers are found by sorting.
         sorts = bound > _largest(rows)
-        numbers: list[list[HalfWords]] = _numbers(parts, size, np.int64 if sorts else np.uint32)
+        kind: type[np.integer[Any]] = np.int64 if sorts else np.uint32
+        numbers = [
+            [before.astype(kind) * kind(size) + part.last[0] for before, part in side] for side in parts
+        ]
         if sorts:
             numbers, cells = _sorted_anew(numbers)
         elif anew or bound > rows // _ROWS_A_CELL:
@@ -488,16 +491,6 @@ def _add(rows: Sequence[CountedRows], size: int, cube: kernels.Cube) -> None:
             kernels.add_counts(own.numbers, own.last, size, own.counts, cube)
 
 
-def _numbers(
-    parts: Sequence[Sequence[tuple[HalfWords, PrefixRows]]], size: int, kind: Any
-) -> list[list[Any]]:
-    numbers = [[np.empty(len(before), kind) for before, _ in side] for side in parts]
-    for side, found in zip(parts, numbers, strict=True):
-        for (before, part), own in zip(side, found, strict=True):
-            kernels.number_cells_of(before, part.last[0], size, own)
-    return numbers
-
-
 def _marked_anew(numbers: Sequence[Sequence[HalfWords]], bound: int) -> Integers:
     """Number cells anew by a table of all of them; the ones that occur, by their new number."""
     marks = np.zeros(bound, np.int32)
@@ -541,11 +534,9 @@ def counted_cells(
 ) -> tuple[MarginalFacts, dict[int, Iterator[CountedCells]]]:
     """What `count_in_memory` is made of: by length the cells of each set of columns, counted when read."""
     size = records.number_of_records
-    facts = MarginalFacts(records.schema, records.slot_columns, records.values, size, {}).with_workload(
-        longest
-    )
+    facts = MarginalFacts(records.schema, records.slot_columns, records.values, size).up_to(longest)
     counter = tabulator(records, absent=False)
-    return facts, {length: cells_of_length(facts, counter, length) for length in facts.workload}
+    return facts, {length: cells_of_length(facts, counter, length) for length in facts.lengths}
 
 
 def tabulator(records: CodedRecords, *, absent: bool = True) -> Tabulator:
@@ -556,10 +547,10 @@ def tabulator(records: CodedRecords, *, absent: bool = True) -> Tabulator:
 def cells_of_length(
     facts: MarginalFacts, counter: Tabulator, length: int, *, absent: bool = False
 ) -> Iterator[CountedCells]:
-    """The cells of each set of columns that is counted at a length, in the order of stored marginals."""
-    counted = facts.counted(length)
-    ids = iter(counted)
-    for table in counter.tables(counted.values()):
-        own = np.array(list(itertools.islice(ids, len(table.sets))), np.uint32)
+    """The cells of each set of columns of a length, in the order of stored marginals."""
+    first = 0
+    for table in counter.tables(facts.combinations(length)):
         codes, cells = table.filled_cells() if absent else table.cells()
-        yield CountedCells(own[table.sets_of(cells)], codes, table.cubes[0][cells].astype(np.int64))
+        ids = (first + table.sets_of(cells)).astype(np.uint32)
+        yield CountedCells(ids, codes, table.cubes[0][cells].astype(np.int64))
+        first += len(table.sets)

@@ -26,11 +26,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.aggregates.kernels import add_at
+from tasks.core.aggregates.keys import LARGEST_SHORT, pack, sort_by_key, unpack
 from tasks.core.aggregates.stored_marginals import ROWS_A_READ, MarginalFacts, code_names, slot_choices
 from tasks.core.arrays import AnyIntegers, Codes, ColumnNumbers, SlotNumbers, Words
 from tasks.core.normal import normal_above
 from tasks.core.queries import QueryResources, filled_query, identifier, identifiers
-from tasks.core.records.coded import code_type
 
 #: A cell of a set of slots is one number below this.
 LARGEST_KEY = 1 << 62
@@ -251,7 +251,6 @@ def _limits(records: int, most_cells: int) -> list[float]:
 #: Adding into an array of all cells beats sorting while there are at most so many cells a row.
 _DENSE_CELLS_A_ROW = 6
 _DENSE_CELLS = 1 << 14
-_LARGEST_SHORT = 1 << 32
 #: Cells in memory: at most so many, or what fits in a quarter of the memory limit.
 _MOST_CELLS = 1 << 24
 _BYTES_A_CODE = 48
@@ -287,9 +286,10 @@ class FilledCells:
         for places in sets:
             own = [sizes[place] for place in places]
             product = math.prod(own)
-            if tuple(places[:-1]) != start or product > _LARGEST_SHORT:
+            if tuple(places[:-1]) != start or product > LARGEST_SHORT:
                 start = tuple(places[:-1])
-                first = _packed([self.codes[place] for place in start], own[:-1], product, len(self.counts))
+                codes = [self.codes[place] for place in start]
+                first = pack(codes, own[:-1], len(self.counts), room=product)
             keys = np.multiply(first, first.dtype.type(own[-1]))
             np.add(keys, self.codes[places[-1]], out=keys)
             yield _added(keys, self.counts, own)
@@ -311,39 +311,17 @@ def add_up(parts: Sequence[FilledCells], sizes: Sequence[int]) -> FilledCells:
         return parts[0]
     codes = [np.concatenate([part.codes[place] for part in parts]) for place in range(len(sizes))]
     counts = np.concatenate([part.counts for part in parts])
-    return _added(_packed(codes, sizes, math.prod(sizes), len(counts)), counts, sizes)
+    return _added(pack(codes, sizes, len(counts)), counts, sizes)
 
 
 def _added(keys: AnyIntegers, counts: AnyIntegers, sizes: Sequence[int]) -> FilledCells:
-    # An array of all cells where these are few; else by sorting, key and count as one word where they fit it.
+    # By an array of all cells where these are few; else by sorting.
     product = math.prod(sizes)
     if product <= max(_DENSE_CELLS, _DENSE_CELLS_A_ROW * len(keys)):
         keys, counts = _added_densely(keys, counts, product)
-    elif product <= _LARGEST_SHORT and counts.dtype == np.uint32:
-        keys, counts = _sorted_as_one(keys, counts)
     else:
-        keys, counts = _sorted(keys, counts)
-    return FilledCells(_unpacked(keys, sizes), counts)
-
-
-def _packed(codes: Sequence[Codes], sizes: Sequence[int], product: int, rows: int) -> AnyIntegers:
-    """One number a row, of a kind that holds ``product`` of them: 32 bits are half the memory to walk."""
-    kind = np.uint32 if product <= _LARGEST_SHORT else np.uint64
-    keys: AnyIntegers = np.zeros(rows, kind) if not codes else codes[0].astype(kind)
-    for own, size in zip(codes[1:], sizes[1:], strict=True):
-        np.multiply(keys, kind(size), out=keys)
-        np.add(keys, own, out=keys)
-    return keys
-
-
-def _unpacked(keys: AnyIntegers, sizes: Sequence[int]) -> tuple[Codes, ...]:
-    codes: list[Codes] = []
-    for size in reversed(sizes[1:]):
-        rest = keys // keys.dtype.type(size)
-        codes.append((keys - rest * keys.dtype.type(size)).astype(code_type(size - 1)))
-        keys = rest
-    codes.append(keys.astype(code_type(sizes[0] - 1)))
-    return tuple(reversed(codes))
+        keys, counts = _runs(*sort_by_key(keys, counts, product))
+    return FilledCells(unpack(keys, sizes), counts)
 
 
 def _added_densely(keys: AnyIntegers, counts: AnyIntegers, product: int) -> tuple[AnyIntegers, AnyIntegers]:
@@ -353,20 +331,6 @@ def _added_densely(keys: AnyIntegers, counts: AnyIntegers, product: int) -> tupl
     add_at(keys.astype(np.uint32, copy=False), np.require(counts, requirements="W"), cells)
     filled = np.flatnonzero(cells != 0)
     return filled.astype(keys.dtype), cells[filled]
-
-
-def _sorted_as_one(keys: AnyIntegers, counts: AnyIntegers) -> tuple[AnyIntegers, AnyIntegers]:
-    """Key and count in one word: words sort several times faster than an order is found."""
-    words = keys.astype(np.uint64)
-    words <<= np.uint64(32)
-    words |= counts
-    words.sort()
-    return _runs((words >> np.uint64(32)).astype(keys.dtype), words.astype(np.uint32))
-
-
-def _sorted(keys: AnyIntegers, counts: AnyIntegers) -> tuple[AnyIntegers, AnyIntegers]:
-    order = np.argsort(keys, kind="stable")
-    return _runs(keys[order], counts[order])
 
 
 def _runs(keys: AnyIntegers, counts: AnyIntegers) -> tuple[AnyIntegers, AnyIntegers]:

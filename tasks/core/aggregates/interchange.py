@@ -13,7 +13,9 @@ is left out: which records hold a combination, how many combinations each record
 file the true number of records and every value that is not reported.
 """
 
+import itertools
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -23,117 +25,86 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute, Ranges, measured_numbers
-from tasks.core.aggregates.selections import Pieces, Surroundings, TextOrder, pieces_of, quoted_pieces
+from tasks.core.aggregates.selections import Selections, TextOrder, selections_of
 from tasks.core.arrays import Ids, Integers, Json
 from tasks.core.records.columns import Schema
-from tasks.core.tables.writing import as_lines, quoted_texts
+from tasks.core.tables.writing import as_lines
 
 #: The first line under the header: the number of records, a combination of length 0 so to speak.
 RECORD_COUNT = "record_count"
-_HEADER = ("selections", "protected_count")
+_COUNT = "protected_count"
+#: Without ranges the first three alone.
+_FIELDS = [
+    ("length", pa.int32()),
+    ("selections", pa.string()),
+    (_COUNT, pa.int64()),
+    ("basis", pa.string()),
+    ("noisy_count", pa.int64()),
+    ("least_squares", pa.int64()),
+    ("at_least", pa.int64()),
+    ("at_most", pa.int64()),
+]
 
 
-def write_reportable_tsv(aggregates: Aggregates, path: Path, count_name: str = _HEADER[1]) -> None:
+def write_reportable_tsv(
+    aggregates: Aggregates, path: Path, ranges: Sequence[Ranges] = (), count_name: str = _COUNT
+) -> None:
     """Selections and counts (S2.4), canonical: equal aggregates give equal bytes.
 
     Lines by length ascending, count descending, text of the selections by code point. A cell is quoted
     only where it holds a tab, a quote or a line break.
+
+    ``ranges``: of a fitted release, by length.
     """
-    pieces = quoted_pieces(aggregates.attributes)
+    selections = selections_of(aggregates.attributes)
+    batches = _batches(aggregates, selections, ranges)
+    names = [name for name, _ in _FIELDS[3:]] if ranges else []
     with path.open("wb") as file:
-        file.writelines(first_lines(aggregates.number_of_records, count_name))
-        for ids, counts in _ordered(aggregates):
-            file.writelines(pieces.lines(ids, counts))
+        file.write("\t".join(("selections", count_name, *names)).encode() + b"\n")
+        for batch in batches:
+            texts, *others = (pc.fill_null(own.cast(pa.string()), "") for own in batch.columns[1:])
+            file.writelines(as_lines([selections.quoted(texts), *others]))
 
 
-def first_lines(number_of_records: int, count_name: str) -> list[bytes]:
-    return [f"{_HEADER[0]}\t{count_name}\n".encode(), f"{RECORD_COUNT}\t{number_of_records}\n".encode()]
-
-
-def write_reportable_parquet(aggregates: Aggregates, path: Path) -> None:
+def write_reportable_parquet(aggregates: Aggregates, path: Path, ranges: Sequence[Ranges] = ()) -> None:
     """The same lines in the same order, each with its length."""
-    schema = pa.schema([("length", pa.int32()), ("selections", pa.string()), ("protected_count", pa.int64())])
-    pieces = pieces_of(aggregates.attributes)
-    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-        first = [[0], [RECORD_COUNT], [aggregates.number_of_records]]
-        writer.write_table(pa.table(first, schema=schema))
-        for ids, counts in _ordered(aggregates):
-            step = pieces.rows_at_once(ids.shape[1])
-            for start in range(0, len(ids), step):
-                rows = slice(start, start + step)
-                lengths = np.full(len(ids[rows]), ids.shape[1], np.int32)
-                columns = [pa.array(lengths), pieces.joined(ids[rows]), pa.array(counts[rows])]
-                writer.write_table(pa.Table.from_arrays(columns, schema=schema))
-
-
-def _ordered(aggregates: Aggregates) -> Iterator[tuple[Ids, Integers]]:
-    order = TextOrder(aggregates.attributes)
-    for ids, counts in zip(aggregates.combinations, aggregates.counts, strict=True):
-        places = order.by_count(ids, counts)
-        yield ids[places], counts[places]
-
-
-_SCHEMA = pa.schema(
-    [
-        ("length", pa.int32()),
-        ("selections", pa.string()),
-        ("protected_count", pa.int64()),
-        ("basis", pa.string()),
-        ("noisy_count", pa.int64()),
-        ("least_squares", pa.int64()),
-        ("at_least", pa.int64()),
-        ("at_most", pa.int64()),
-    ]
-)
-
-
-def write_estimates_tsv(aggregates: Aggregates, ranges: Sequence[Ranges], path: Path) -> None:
-    """Lines by length ascending, count descending, text by code point, as `write_reportable_tsv` has them."""
-    with path.open("wb") as file:
-        file.write(("\t".join(_SCHEMA.names[1:]) + "\n").encode())
-        for batch in _batches(aggregates, ranges):
-            texts = (pc.fill_null(pc.cast(batch[name], pa.string()), "") for name in _SCHEMA.names[1:])
-            for line in as_lines([quoted_texts(column) for column in texts]):
-                file.write(line)
-
-
-def write_estimates_parquet(aggregates: Aggregates, ranges: Sequence[Ranges], path: Path) -> None:
-    """The same, each line with its length."""
-    with pq.ParquetWriter(path, _SCHEMA, compression="zstd") as writer:
-        for batch in _batches(aggregates, ranges):
+    batches = _batches(aggregates, selections_of(aggregates.attributes), ranges)
+    first = next(batches)
+    with pq.ParquetWriter(path, first.schema, compression="zstd") as writer:
+        for batch in itertools.chain([first], batches):
             writer.write_batch(batch)
 
 
-def _batches(aggregates: Aggregates, ranges: Sequence[Ranges]) -> Iterator[pa.RecordBatch]:
-    first = [[0], [RECORD_COUNT], [aggregates.number_of_records], ["measured"], *[[None]] * 4]
-    yield pa.RecordBatch.from_arrays(
-        [pa.array(v, t) for v, t in zip(first, _SCHEMA.types, strict=True)], schema=_SCHEMA
-    )
-    order, pieces = TextOrder(aggregates.attributes), pieces_of(aggregates.attributes)
-    for length, found in enumerate(ranges, start=1):
-        ids, counts = aggregates.combinations[length - 1], aggregates.counts[length - 1]
-        rows = order.by_count(ids, counts)
-        step = pieces.rows_at_once(length)
-        for start in range(0, len(rows), step):
-            some = rows[start : start + step]
-            columns = [
-                np.full(len(some), length, np.int32),
-                pieces.joined(np.ascontiguousarray(ids[some])),
-                counts[some],
-                pa.array(np.where(found.measured[some], "measured", "estimated")),
-                measured_numbers(found.noisy[some]),
-                measured_numbers(found.least_squares[some]),
-                found.at_least[some],
-                found.at_most[some],
-            ]
-            arrays = [pa.array(column, kind) for column, kind in zip(columns, _SCHEMA.types, strict=True)]
-            yield pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
+def _batches(
+    aggregates: Aggregates, selections: Selections, ranges: Sequence[Ranges]
+) -> Iterator[pa.RecordBatch]:
+    schema = pa.schema(_FIELDS if ranges else _FIELDS[:3])
+
+    def as_batch(columns: Sequence[object]) -> pa.RecordBatch:
+        arrays = [pa.array(own, kind) for own, kind in zip(columns, schema.types, strict=False)]
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    yield as_batch([[0], [RECORD_COUNT], [aggregates.number_of_records], ["measured"], *[[None]] * 4])
+    order = TextOrder(aggregates.attributes)
+    for level, (ids, counts) in enumerate(zip(aggregates.combinations, aggregates.counts, strict=True)):
+        places = order.by_count(ids, counts)
+        for rows, texts in selections.in_parts(ids[places]):
+            own = places[rows]
+            columns = [np.full(len(own), level + 1), texts, counts[own]]
+            if ranges:
+                found = ranges[level]
+                columns += [
+                    pa.array(np.where(found.measured[own], "measured", "estimated")),
+                    measured_numbers(found.noisy[own]),
+                    measured_numbers(found.least_squares[own]),
+                    found.at_least[own],
+                    found.at_most[own],
+                ]
+            yield as_batch(columns)
 
 
 #: Combinations and their counts, some at a time.
 CountedIds = Iterable[tuple[Ids, Integers]]
-
-_ENTRY = Surroundings(b',\n"', b'":{"count":', b',"contained_in_records":[]}')
 
 
 def write_aggregates_json(
@@ -158,17 +129,19 @@ def write_aggregates_json(
     }
     index = {header: place for place, header in enumerate(aggregates.headers)}
     texts = (f"{index[attribute.header]}:{attribute.value}" for attribute in aggregates.attributes)
-    escaped = tuple(json.dumps(text, ensure_ascii=False)[1:-1] for text in texts)
-    pieces = Pieces(escaped, np.zeros(len(escaped), np.bool_))
+    selections = Selections([json.dumps(text, ensure_ascii=False)[1:-1] for text in texts])
     head = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
     with path.open("wb") as file:
-        file.write(head.removesuffix("}").encode() + b',"aggregates_count":{')
-        skipped = len(",")
+        file.write(head.removesuffix("}").encode() + b',"aggregates_count":{\n')
+        behind = b"\n"
         held = zip(aggregates.combinations, aggregates.counts, strict=True)
         for ids, counts in held if parts is None else parts:
-            for text in pieces.lines(ids, counts, _ENTRY):
-                file.write(text[skipped:])
-                skipped = 0
+            for rows, keys in selections.in_parts(ids):
+                numbers = pa.array(counts[rows]).cast(pa.string())
+                entry = ['"', keys, '":{"count":', numbers, ',"contained_in_records":[]},']
+                file.writelines(as_lines(entry, delimiter=""))
+                behind = b",\n"
+        file.seek(-len(behind), os.SEEK_CUR)  # what stands behind the last entry
         file.write(b"\n}}\n")
 
 

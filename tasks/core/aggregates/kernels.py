@@ -22,12 +22,6 @@ Cube = HalfWords | Integers
 
 
 @njit(cache=True, nogil=True)
-def number_cells_of(prefix: HalfWords, last: Codes, size: int, cells: HalfWords | Integers) -> None:
-    for row in range(len(prefix)):
-        cells[row] = np.int64(prefix[row]) * size + np.int64(last[row])
-
-
-@njit(cache=True, nogil=True)
 def add_at(cells: HalfWords, counts: AnyIntegers, totals: AnyIntegers) -> None:
     for row in range(len(cells)):
         totals[cells[row]] += counts[row]

@@ -25,7 +25,7 @@ from tasks.core.aggregates.cubes import CubeTable, RecordSide, Tabulator, stored
 from tasks.core.aggregates.kernels import look_up_marks, mark_rare
 from tasks.core.aggregates.protection import round_down
 from tasks.core.aggregates.stored_marginals import ROWS_A_READ, Marginals, table_schema
-from tasks.core.aggregates.wide_form import CountedCells, attribute, check_every_combination
+from tasks.core.aggregates.wide_form import CountedCells, attribute
 from tasks.core.arrays import Bytes, ColumnNumbers, Flags, Integers
 from tasks.core.records.coded import CodedFacts, CodedRecords
 
@@ -177,7 +177,6 @@ def single_out(records: CodedRecords, marginals: Marginals, resolution: int) -> 
     Args:
         records: what the marginals were counted from, all of it; they are counted again, which is less work
             than reading what was counted, in some four times their memory.
-        marginals: all combinations of each length from 1 on, else ParameterError.
     """
     return _single_out(records, marginals, resolution, tabulator(records).tables, whole=0)
 
@@ -204,7 +203,6 @@ def _single_out(
     records: CodedRecords, marginals: Marginals, resolution: int, tables: _CountTables, whole: int
 ) -> SingledOut:
     """``whole`` is the side of the tables that is the whole table."""
-    check_every_combination(marginals)
     facts = marginals.facts
     size, longest = records.number_of_records, max(marginals.lengths, default=0)
     unique_at, rare_at = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
@@ -214,10 +212,11 @@ def _single_out(
         if length == longest:
             rare.add(np.flatnonzero(rare_at > 0))
             unique.add(np.flatnonzero(unique_at > 0))
-        # By slot where it matters which attributes they are.
-        marks = np.zeros((len(records.slots) if length == longest else 1, len(still)), np.uint8)
+        marks = np.zeros((len(records.slots), len(still)), np.uint8)
         for table in tables(facts.combinations(length)) if len(still) else ():
-            _leave_marks(_found(table, still, resolution, whole), marks, by_slot=length == longest)
+            for slots, of_slots in _found(table, still, resolution, whole):
+                for targets, own in zip(slots, of_slots, strict=True):
+                    marks[targets] |= own
         if length == longest:
             fresh = rare_at[still] == 0
             rare.add(still[fresh], (marks[:, fresh] & _RARE) > 0)
@@ -282,16 +281,6 @@ class _Linked:
             held = np.bincount(codes, minlength=len(self.counts[column]))
             held[0] = 0
             self.counts[column][:] += held
-
-
-def _leave_marks(found: Iterator[tuple[Integers, Bytes]], marks: Bytes, *, by_slot: bool) -> None:
-    for slots, of_slots in found:
-        if not by_slot:
-            marks[0] |= np.bitwise_or.reduce(of_slots, axis=0)
-            continue
-        for targets, own in zip(slots.tolist(), of_slots, strict=True):
-            for target in targets:
-                marks[target] |= own
 
 
 def _found(

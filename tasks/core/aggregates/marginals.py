@@ -17,12 +17,12 @@ of columns at a time, so that nobody holds more than one of each part:
 """
 
 import itertools
-import math
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, TypeVar
@@ -61,8 +61,6 @@ from tasks.core.queries import QueryResources, filled_query, identifiers
 from tasks.core.records.coded import CodedRecords, read_coded_facts, read_coded_records
 from tasks.core.records.table import RecordTable
 
-_ROWS_AN_APPEND = 1 << 17
-
 #: Counts a combination of which no cells are added: id, columns, and what takes its rows.
 CountAlone = Callable[[int, tuple[int, ...], Append], None]
 
@@ -75,76 +73,34 @@ class SpillBuffer:
         self._path, self._memory = path, memory
         self._file: BinaryIO | None = None
 
-    def put(self, cells: FilledCells) -> "SpilledCells":
-        if self._path is None or _bytes(cells) <= self._memory:
-            self._memory -= _bytes(cells)
-            return SpilledCells(cells, 0, ())
-        if self._file is None:
-            self._file = self._path.open("w+b")
-        offset = self._file.seek(0, 2)
+    def put(self, cells: FilledCells) -> Callable[[], FilledCells]:
+        """What gives the cells back, once: they no longer count then."""
         arrays = (*cells.codes, cells.counts)
-        for array in arrays:
-            self._file.write(np.ascontiguousarray(array).data)
-        return SpilledCells(None, offset, tuple((array.dtype, len(array)) for array in arrays))
+        number, size = len(arrays), sum(array.nbytes for array in arrays)
+        if self._path is None or size <= self._memory:
+            self._memory -= size
 
-    def take(self, waiting: "SpilledCells") -> FilledCells:
-        """The cells again; they no longer count."""
-        if waiting.cells is not None:
-            self._memory += _bytes(waiting.cells)
-            return waiting.cells
-        assert self._file is not None
-        self._file.seek(waiting.offset)
-        arrays = [np.frombuffer(self._file.read(kind.itemsize * size), kind) for kind, size in waiting.kinds]
-        return FilledCells(tuple(arrays[:-1]), arrays[-1])
+            def take() -> FilledCells:
+                self._memory += size
+                return cells
+
+            return take
+        file = self._file = self._file or self._path.open("w+b")
+        offset = file.seek(0, os.SEEK_END)
+        for array in arrays:
+            np.save(file, array)
+
+        def read() -> FilledCells:
+            file.seek(offset)
+            *codes, counts = (np.load(file) for _ in range(number))
+            return FilledCells(tuple(codes), counts)
+
+        return read
 
     def close(self) -> None:
         if self._file is not None and self._path is not None:
             self._file.close()
             self._path.unlink()
-
-
-@dataclass(frozen=True)
-class SpilledCells:
-    cells: FilledCells | None
-    offset: int
-    kinds: tuple[tuple["np.dtype[np.generic]", int], ...]
-
-
-def _bytes(cells: FilledCells) -> int:
-    return sum(array.nbytes for array in (*cells.codes, cells.counts))
-
-
-class RowBuffer:
-    """Cells of combinations, in the order of their ids, handed on as rows: many combinations at a time."""
-
-    def __init__(self, writer: MarginalsWriter, length: int) -> None:
-        self._writer, self._schema = writer, table_schema(length)
-        self._cells: list[tuple[int, FilledCells]] = []
-        self._rows = 0
-
-    def append(self, combination_id: int, cells: FilledCells) -> None:
-        # Ascending, no value absent.
-        self._cells.append((combination_id, cells))
-        self._rows += len(cells.counts)
-        if self._rows >= _ROWS_AN_APPEND:
-            self.flush()
-
-    def append_rows(self, rows: pa.Table) -> None:
-        self.flush()
-        self._writer.append(rows)
-
-    def flush(self) -> None:
-        if not self._cells:
-            return
-        ids = np.array([combination_id for combination_id, _ in self._cells], np.uint32)
-        columns = [pa.array(np.repeat(ids, [len(cells.counts) for _, cells in self._cells]))]
-        for place in range(len(self._cells[0][1].codes)):
-            codes = [cells.codes[place] for _, cells in self._cells]
-            columns.append(pa.array(np.concatenate(codes, dtype=np.uint32)))
-        counts = [cells.counts for _, cells in self._cells]
-        columns.append(pa.array(np.concatenate(counts, dtype=np.int64)))
-        self._cells, self._rows = [], 0
-        self._writer.append(pa.Table.from_arrays(columns, schema=self._schema))
 
 
 class LengthGatherer:
@@ -161,19 +117,18 @@ class LengthGatherer:
         self,
         facts: MarginalFacts,
         length: int,
-        buffer: RowBuffer,
+        writer: MarginalsWriter,
         spool: SpillBuffer,
         count_alone: CountAlone,
         count_written: Callable[[], None],
     ) -> None:
-        self._facts, self._buffer, self._spool = facts, buffer, spool
+        self._facts, self._writer, self._spool = facts, writer, spool
         self._count_alone, self._count_written = count_alone, count_written
-        self._combinations = facts.counted(length)
-        self._ids = {combination: index for index, combination in self._combinations.items()}
-        self._order = iter(self._combinations)
-        self._next = next(self._order, None)
+        self._combinations = facts.combinations(length)
+        self._ids = {combination: index for index, combination in enumerate(self._combinations)}
+        self._next = 0
         self._missing: dict[int, int] = {}
-        self._waiting: dict[int, list[SpilledCells]] = {}
+        self._waiting: dict[int, list[Callable[[], FilledCells]]] = {}
 
     def expect(self, combination: tuple[int, ...], choices: int) -> None:
         self._missing[self._ids[combination]] = choices
@@ -183,7 +138,7 @@ class LengthGatherer:
         index = self._ids[combination]
         self._missing[index] -= 1
         if index == self._next and not self._missing[index] and index not in self._waiting:
-            self._buffer.append(index, cells)
+            self._writer.append_cells(index, cells.codes, cells.counts)
             self._advance()
         else:
             self._waiting.setdefault(index, []).append(self._spool.put(cells))
@@ -191,29 +146,23 @@ class LengthGatherer:
 
     def finish(self) -> None:
         self._flush()
-        assert self._next is None
-        self._buffer.flush()
+        assert self._next == len(self._combinations)
 
     def _flush(self) -> None:
-        while self._next is not None and not self._missing.get(self._next):
+        while self._next < len(self._combinations) and not self._missing.get(self._next):
             combination = self._combinations[self._next]
             if self._next in self._missing:
-                parts = [self._spool.take(cells) for cells in self._waiting.pop(self._next)]
+                parts = [take() for take in self._waiting.pop(self._next)]
                 sizes = [len(self._facts.values[column]) + 1 for column in combination]
-                self._buffer.append(self._next, add_up(parts, sizes))
+                cells = add_up(parts, sizes)
+                self._writer.append_cells(self._next, cells.codes, cells.counts)
             else:
-                self._count_alone(self._next, combination, self._buffer.append_rows)
+                self._count_alone(self._next, combination, self._writer.append)
             self._advance()
 
     def _advance(self) -> None:
         self._count_written()
-        self._next = next(self._order, None)
-
-
-def choices_of(facts: MarginalFacts, combination: tuple[int, ...]) -> int:
-    return math.prod(
-        math.comb(facts.slot_columns.count(column), combination.count(column)) for column in set(combination)
-    )
+        self._next += 1
 
 
 #: Counting so few records in memory takes less time than planning which cube is rolled up from which.
@@ -225,19 +174,18 @@ _WAITING_BYTES = 256 << 20
 def count_marginals(
     folder: Path,
     destination: Path,
-    workload: int | Sequence[tuple[int, ...]],
+    longest: int,
     resources: QueryResources = QueryResources(),
     report: ShareDone = lambda fraction: None,
 ) -> Marginals:
     """Count how many records hold each tuple of values (S2.1); the same bytes whatever the resources.
 
     ``destination``: an existing empty folder.
-    ``workload``: all combinations up to this length (-1: all lengths), or sets of column indexes; a
-    ParameterError if it can't be formed of the columns.
+    ``longest``: combinations up to this length (-1: of all lengths).
     """
     about = read_coded_facts(folder)
     records = about.number_of_records
-    facts = MarginalFacts(about.schema, about.slot_columns, about.values, records, {}).with_workload(workload)
+    facts = MarginalFacts(about.schema, about.slot_columns, about.values, records).up_to(longest)
     facts.write(destination)
     if records <= _FEW_RECORDS:
         write_counted(facts, tabulator(read_coded_records(folder), absent=False), destination, report)
@@ -258,13 +206,13 @@ def write_counted(
     *,
     absent: bool = False,
 ) -> None:
-    for done, length in enumerate(facts.workload, start=1):
+    for done, length in enumerate(facts.lengths, start=1):
         names = table_schema(length).names
         with length_writer(destination / f"marginals_{length}.parquet", length) as writer:
             for cells in cells_of_length(facts, counter, length, absent=absent):
                 columns = [cells.combination_ids, *cells.codes.T, cells.counts]
                 writer.append(pa.table(dict(zip(names, map(np.ascontiguousarray, columns), strict=True))))
-        report(done / len(facts.workload))
+        report(done / len(facts.lengths))
 
 
 @contextmanager
@@ -282,14 +230,14 @@ def _gatherers(
             spill = Path(folder) / "waiting"
         spool = SpillBuffer(spill, (resources.memory_limit_mb << 18) or _WAITING_BYTES)
         stack.callback(spool.close)
-        total, written = sum(len(facts.counted(length)) for length in facts.workload), itertools.count(1)
+        total, written = sum(len(facts.combinations(length)) for length in facts.lengths), itertools.count(1)
         gatherers = {}
-        for length in facts.workload:
+        for length in facts.lengths:
             writer = stack.enter_context(length_writer(destination / f"marginals_{length}.parquet", length))
             gatherers[length] = LengthGatherer(
                 facts,
                 length,
-                RowBuffer(writer, length),
+                writer,
                 spool,
                 queries.append_combination,
                 lambda: report(next(written) / total),
@@ -305,13 +253,13 @@ def _count(
     shape = queries.shape()
     targets: set[SlotNumbers] = set()
     for length, gatherer in gatherers.items():
-        for combination in facts.counted(length).values():
+        for combination in facts.combinations(length):
             choices = slot_choices(combination, facts.slot_columns)
             first = next(choices)
             if fits([shape.sizes[slot] for slot in first], shape.records, most):
-                gatherer.expect(combination, choices_of(facts, combination))
-                targets.add(first)
-                targets.update(choices)
+                chosen = [first, *choices]
+                gatherer.expect(combination, len(chosen))
+                targets.update(chosen)
     for slots, cells in _rolled_up(plan_roll_ups(targets, shape, most), shape, queries):
         if slots in targets:
             gatherers[len(slots)].add(slots, cells.present())
@@ -339,19 +287,17 @@ def _rolled_up(
 def merge_partials(
     partials: Sequence[Marginals], destination: Path, resources: QueryResources = QueryResources()
 ) -> Marginals:
-    """Add up the marginals of the partitions of one table and workload, into an existing empty folder."""
+    """Add up the marginals of the partitions of one table, into an existing empty folder."""
     facts = [partial.facts for partial in partials]
     if any(replace(other, number_of_records=facts[0].number_of_records) != facts[0] for other in facts):
-        raise InternalError("Partitions of one table must share schema, slots, dictionary and workload.")
+        raise InternalError("Partitions of one table must share schema, slots, dictionary and length.")
     merged = replace(facts[0], number_of_records=sum(partial.number_of_records for partial in facts))
     merged.write(destination)
     with resources.connect() as connection:
-        for length in merged.workload:
+        for length in merged.lengths:
             paths = [partial.path(length) for partial in partials]
             with length_writer(destination / f"marginals_{length}.parquet", length) as writer:
-                buffer = RowBuffer(writer, length)
-                _merge_length(merged, length, paths, most_cells(resources), buffer, connection)
-                buffer.flush()
+                _merge_length(merged, length, paths, most_cells(resources), writer, connection)
     return read_marginals(destination)
 
 
@@ -360,14 +306,14 @@ def _merge_length(
     length: int,
     paths: Sequence[Path],
     most: int,
-    buffer: RowBuffer,
+    writer: MarginalsWriter,
     connection: duckdb.DuckDBPyConnection,
 ) -> None:
     """Add up the files of one length, in memory those combinations that have at most so many cells."""
-    sizes_of = {
-        index: [len(facts.values[column]) + 1 for column in combination]
-        for index, combination in facts.counted(length).items()
-    }
+    sizes_of = [
+        [len(facts.values[column]) + 1 for column in combination]
+        for combination in facts.combinations(length)
+    ]
 
     def in_memory(index: int) -> bool:
         return fits(sizes_of[index], facts.number_of_records, most)
@@ -375,10 +321,10 @@ def _merge_length(
     readers = [stored_combinations(path, in_memory) for path in paths]
     heads = [next(reader, None) for reader in readers]
     text = filled_query("aggregates/merge_partials", codes=identifiers(code_names(length)))
-    for index, sizes in sizes_of.items():
+    for index, sizes in enumerate(sizes_of):
         if not in_memory(index):
             values: dict[str, object] = {"partials": [str(path) for path in paths], "combination_id": index}
-            append_rows(connection, text, buffer.append_rows, values)
+            append_rows(connection, text, writer.append, values)
             continue
         parts = []
         for place, head in enumerate(heads):
@@ -386,12 +332,13 @@ def _merge_length(
                 parts.append(head[1])
                 heads[place] = next(readers[place], None)
         if parts:
-            buffer.append(index, add_up(parts, sizes))
+            cells = add_up(parts, sizes)
+            writer.append_cells(index, cells.codes, cells.counts)
 
 
 R = TypeVar("R")
-#: Counts a folder of coded records into an empty one, as `count_marginals` leaves it.
-CountFolder = Callable[[Path, Path, QueryResources], object]
+#: Counts a folder of coded records into an empty one, with ``resources``, as `count_marginals` leaves it.
+CountFolder = Callable[..., object]
 #: Makes one part of others, in an empty folder.
 _Fill = Callable[[Sequence[StoredPart], Path, QueryResources], object]
 #: So many parts are added up at a time: where parts are remote, each is copied to the machine's disk.
@@ -401,7 +348,7 @@ _MOST_ADDED = 8
 def count_table(
     table: RecordTable,
     destination: Path,
-    workload: int | Sequence[tuple[int, ...]],
+    longest: int,
     resources: QueryResources = QueryResources(),
     report: ShareDone = lambda fraction: None,
 ) -> Marginals:
@@ -410,14 +357,8 @@ def count_table(
     The stored marginals are the same bytes as of the whole table, however it is parted.
     """
     if table.folder is not None:
-        return count_marginals(table.folder, destination, workload, resources, report)
-    return add_up_parts(table, partial(_count_folder, workload=workload), destination, resources, report)
-
-
-def _count_folder(
-    folder: Path, into: Path, resources: QueryResources, workload: int | Sequence[tuple[int, ...]]
-) -> None:
-    count_marginals(folder, into, workload, resources)
+        return count_marginals(table.folder, destination, longest, resources, report)
+    return add_up_parts(table, partial(count_marginals, longest=longest), destination, resources, report)
 
 
 def add_up_parts(
@@ -431,19 +372,26 @@ def add_up_parts(
 
     ``count`` can be sent; the scratch of a worker is where its store says.
     """
-    home, progress = f"{table.prefix}/counts", _Steps(len(table.parts), report)
+    home, sizes, made = f"{table.prefix}/counts", [len(table.parts)], itertools.count(1)
+    while sizes[-1] > _MOST_ADDED:
+        sizes.append(-(-sizes[-1] // _MOST_ADDED))
 
     def make_parts(
         name: str, fill: _Fill, level: int, groups: Sequence[Sequence[StoredPart]]
     ) -> list[StoredPart]:
         jobs = [(f"{home}/{level}/{place}", group) for place, group in enumerate(groups)]
         work = partial(_put, store=table.store, resources=resources, fill=fill)
-        return list(progress.each(table.workers.each(name, work, jobs)))
+        parts = []
+        for part in table.workers.each(name, work, jobs):
+            report(next(made) / (sum(sizes) + 1))  # the last step is what the caller adds up
+            parts.append(part)
+        return parts
 
     try:
         parts = make_parts("count", partial(_count_part, count), 0, [[part] for part in table.parts])
-        for level in range(1, progress.levels + 1):
-            sums = make_parts(f"add up {level}", _add_up_parts, level, _groups(parts))
+        for level in range(1, len(sizes)):
+            groups = [parts[start : start + _MOST_ADDED] for start in range(0, len(parts), _MOST_ADDED)]
+            sums = make_parts(f"add up {level}", _add_up_parts, level, groups)
             for part in parts:
                 table.store.remove(part.key)
             parts = sums
@@ -478,10 +426,6 @@ def _beside(partition: StoredPart, counts: StoredPart, work: Callable[[CodedReco
         return work(read_coded_records(folder), read_marginals(counted))
 
 
-def _groups(parts: Sequence[StoredPart]) -> list[Sequence[StoredPart]]:
-    return [parts[start : start + _MOST_ADDED] for start in range(0, len(parts), _MOST_ADDED)]
-
-
 def _put(
     job: tuple[str, Sequence[StoredPart]],
     store: PartStore,
@@ -499,28 +443,10 @@ def _count_part(
 ) -> None:
     (part,) = parts
     with part.folder() as folder:
-        count(folder, into, resources)
+        count(folder, into, resources=resources)
 
 
 def _add_up_parts(parts: Sequence[StoredPart], into: Path, resources: QueryResources) -> Marginals:
     with ExitStack() as stack:
         partials = [read_marginals(stack.enter_context(part.folder())) for part in parts]
         return merge_partials(partials, into, resources)
-
-
-class _Steps:
-    """How far the work is: a step for each part that is made, and one for what the caller makes."""
-
-    def __init__(self, partitions: int, report: ShareDone) -> None:
-        self._report = report
-        self.levels, self._all, self._done = 0, partitions + 1, 0
-        while partitions > _MOST_ADDED:
-            partitions = -(-partitions // _MOST_ADDED)
-            self._all += partitions
-            self.levels += 1
-
-    def each(self, parts: Iterator[StoredPart]) -> Iterator[StoredPart]:
-        for part in parts:
-            self._done += 1
-            self._report(self._done / self._all)
-            yield part

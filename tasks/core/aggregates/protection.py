@@ -12,7 +12,7 @@ import duckdb
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.stored_marginals import ROWS_A_READ, Marginals, code_names
-from tasks.core.aggregates.wide_form import CountedCells, aggregates_of_cells, check_every_combination
+from tasks.core.aggregates.wide_form import CountedCells, aggregates_of_cells
 from tasks.core.errors import ParameterError
 from tasks.core.queries import QueryResources, filled_query, identifiers
 
@@ -36,14 +36,13 @@ def protect_counts(
     the resolution, all lengths are without a combination.
 
     Raises:
-        ParameterError: the resolution is below 1, or the marginals hold chosen sets of columns.
+        ParameterError: the resolution is below 1.
     """
     if resolution < 1:
         raise ParameterError(
             f"The reporting resolution must be at least 1, not {resolution}: counts are rounded down to a "
             "multiple of it."
         )
-    check_every_combination(marginals)
     with resources.connect() as connection:
         levels = (_reported(connection, marginals, length, resolution) for length in marginals.lengths)
         records = round_down(marginals.facts.number_of_records, resolution)

@@ -1,108 +1,49 @@
 """Combinations as text: rows of attribute ids in, ``header:value`` joined by ``;`` out, and their order."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tasks.core.aggregates.aggregates import Attribute
-from tasks.core.aggregates.text_kernels import (
-    SPARE,
-    Texts,
-    join_rows,
-    write_text_rows,
-)
-from tasks.core.arrays import Flags, Ids, Integers
-from tasks.core.tables.writing import needs_quotes
+from tasks.core.arrays import Ids, Integers
+from tasks.core.tables.writing import as_lines, needs_quotes, quoted_texts
 
 #: Combinations that are turned into text at once, and how many bytes they may come to.
 _AT_ONCE = 1 << 18
 _BYTES_AT_ONCE = 1 << 28
-#: Beside its pieces a row has quotation marks and a count of at most so many characters.
-_MOST_BESIDE = 2 + 20
 
 
-def bytes_of(texts: Sequence[bytes]) -> Texts:
-    ends = np.cumsum([0, *map(len, texts)], dtype=np.int64)
-    return np.frombuffer(b"".join(texts) + bytes(SPARE), np.uint8), ends
+class Selections:
+    def __init__(self, texts: Sequence[str], between: str = ";") -> None:
+        """``texts``: of each attribute, in order; a combination's stand side by side, with this between."""
+        self._last = pa.array(texts, pa.string())
+        self._followed = pa.array([text + between for text in texts], pa.string())
+        self._longest = pc.max(pc.binary_length(self._followed)).as_py() or 1
+        self._needs_quotes = any(map(needs_quotes, texts))
 
-
-@dataclass(frozen=True)
-class Surroundings:
-    """What stands before a row's selections, between them and the count, and after the count."""
-
-    before: bytes
-    between: bytes
-    after: bytes
-
-    @cached_property
-    def texts(self) -> Texts:
-        return bytes_of([self.before, self.between, self.after])
-
-
-#: A line of a TSV.
-LINE = Surroundings(b"", b"\t", b"\n")
-
-
-@dataclass(frozen=True)
-class Pieces:
-    """The text of each attribute, of which the text of a combination is joined.
-
-    Attributes:
-        enclosed: whether a combination with the attribute stands between quotation marks; bool array.
-    """
-
-    texts: tuple[str, ...]
-    enclosed: Flags
-
-    def joined(self, ids: Ids) -> pa.Array:
-        """Selections of at most `rows_at_once` rows: their texts, ``;`` between; without quotation marks."""
-        out = np.empty(len(ids) * self._longest_row(ids) + SPARE, np.uint8)
-        ends = np.zeros(len(ids) + 1, np.int32)
-        join_rows(ids, self._followed, out, ends[1:])
-        return pa.StringArray.from_buffers(len(ids), pa.py_buffer(ends), pa.py_buffer(out[: ends[-1]]))
-
-    def lines(self, ids: Ids, counts: Integers, around: Surroundings = LINE) -> Iterator[memoryview]:
-        """The bytes of their lines, a bounded number at a time; each is gone when the next is asked for."""
-        step = self.rows_at_once(ids.shape[1])
-        beside = len(around.texts[0]) + _MOST_BESIDE
-        out = np.empty(min(step, len(ids)) * (self._longest_row(ids) + beside) + SPARE, np.uint8)
-        pieces = (*self._followed, self.enclosed if self.enclosed.any() else self.enclosed[:0])
+    def in_parts(self, ids: Ids) -> Iterator[tuple[slice, pa.Array]]:
+        """The texts of combinations (N, length), a bounded number at a time, and which of them these are."""
+        step = max(min(_AT_ONCE, _BYTES_AT_ONCE // (ids.shape[1] * self._longest)), 1)
         for start in range(0, len(ids), step):
             rows = slice(start, start + step)
-            yield out[: write_text_rows(ids[rows], counts[rows], pieces, around.texts, out)].data
+            *others, last = map(pa.array, ids[rows].T.copy())
+            pieces = [*map(self._followed.take, others), self._last.take(last)]
+            yield rows, pc.binary_join_element_wise(*pieces, "")
 
-    def rows_at_once(self, length: int) -> int:
-        """How many combinations of a length may be turned into text at once."""
-        return max(min(_AT_ONCE, _BYTES_AT_ONCE // (length * self._longest)), 1)
+    def quoted(self, texts: pa.Array) -> pa.Array:
+        """Such texts as they stand in a cell of a delimited file."""
+        return quoted_texts(texts) if self._needs_quotes else texts
 
-    def _longest_row(self, ids: Ids) -> int:
-        return int(ids.shape[1]) * self._longest
-
-    @cached_property
-    def _longest(self) -> int:
-        return int(np.diff(self._followed[1]).max(initial=1))
-
-    @cached_property
-    def _followed(self) -> Texts:
-        return bytes_of([f"{text};".encode() for text in self.texts])
+    def lines(self, ids: Ids, counts: Integers) -> Iterator[memoryview]:
+        """The lines of combinations and their counts in a TSV."""
+        for rows, texts in self.in_parts(ids):
+            yield from as_lines([self.quoted(texts), pa.array(counts[rows]).cast(pa.string())])
 
 
-def pieces_of(attributes: Sequence[Attribute]) -> Pieces:
-    texts = tuple(attribute.text for attribute in attributes)
-    return Pieces(texts, np.zeros(len(texts), np.bool_))
-
-
-def quoted_pieces(attributes: Sequence[Attribute]) -> Pieces:
-    """The attributes' texts as they stand in a cell of a delimited file.
-
-    Quotation marks are doubled piece by piece; the enclosing ones are added where any piece needs them.
-    """
-    texts = [attribute.text for attribute in attributes]
-    enclosed = np.array([needs_quotes(text) for text in texts], np.bool_)
-    return Pieces(tuple(text.replace('"', '""') for text in texts), enclosed)
+def selections_of(attributes: Sequence[Attribute]) -> Selections:
+    return Selections([attribute.text for attribute in attributes])
 
 
 class TextOrder:

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
-from tasks.core.aggregates.interchange import CountedIds, first_lines, write_aggregates_json
+from tasks.core.aggregates.interchange import RECORD_COUNT, CountedIds, write_aggregates_json
 from tasks.core.aggregates.linkability import rarest_cells
-from tasks.core.aggregates.selections import TextOrder, quoted_pieces
+from tasks.core.aggregates.selections import TextOrder, selections_of
 from tasks.core.aggregates.stored_marginals import ROWS_A_READ, Marginals
 from tasks.core.aggregates.wide_form import attribute_cells, number_everything, wide_headers
 from tasks.core.arrays import Ids, Integers, ShareDone
@@ -23,6 +23,7 @@ from tasks.core.queries import QueryResources, query_text
 
 #: So many of the rarest combinations of each length are listed.
 MOST_RAREST = 1000
+_HEADER = b"selections\tcount\n"
 
 
 def write_true_counts(
@@ -60,14 +61,14 @@ def write_rarest(marginals: Marginals, path: Path) -> None:
     rare ones by text. Where too many are equally rare, those of the first columns are taken. Sensitive.
     """
     numbering = number_everything(marginals)
-    order, pieces = TextOrder(numbering.attributes), quoted_pieces(numbering.attributes)
+    order, selections = TextOrder(numbering.attributes), selections_of(numbering.attributes)
     with path.open("wb") as file:
-        file.write(first_lines(0, "count")[0])
+        file.write(_HEADER)
         for length in marginals.lengths:
             cells = rarest_cells(marginals, length, MOST_RAREST)
             ids = numbering.ids(cells)
             places = order.by_count(ids, -cells.counts)
-            file.writelines(pieces.lines(ids[places], cells.counts[places]))
+            file.writelines(selections.lines(ids[places], cells.counts[places]))
 
 
 class _Reading:
@@ -93,13 +94,13 @@ def write_counts_tsv(
 
     What does not fit in memory is in the scratch of the resources, otherwise beside the file.
     """
-    order, pieces = TextOrder(attributes), quoted_pieces(attributes)
+    order, selections = TextOrder(attributes), selections_of(attributes)
     sorting = replace(resources, scratch=resources.scratch or path.parent)
     with path.open("wb") as file:
-        file.writelines(first_lines(number_of_records, "count"))
+        file.write(_HEADER + f"{RECORD_COUNT}\t{number_of_records}\n".encode())
         for length, rows in levels.items():
             for ids, counts in _in_order_of_file(rows, order, length, sorting):
-                file.writelines(pieces.lines(ids, counts))
+                file.writelines(selections.lines(ids, counts))
 
 
 def _in_order_of_file(

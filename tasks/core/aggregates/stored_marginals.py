@@ -3,34 +3,33 @@
 A folder: ``marginals.json`` (schema, slots, number of records, what was counted), ``dictionary.parquet``
 (column_id, code, value) and, for each length k, ``marginals_<k>.parquet`` (combination_id uint32,
 code_1..code_k uint32, count int64), sorted by combination_id and codes, tuples without an absent value
-only. A combination id is the place in `Marginals.combinations`. Equal marginals give equal bytes: row
+only. A combination id is the place in `MarginalFacts.combinations`. Equal marginals give equal bytes: row
 groups hold a fixed number of rows, whoever counted and in however many batches.
 """
 
 import functools
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tasks.core.arrays import AnyIntegers, Codes
 from tasks.core.errors import ParameterError, ResourceLimit
 from tasks.core.records.coded import read_dictionary, write_dictionary
 from tasks.core.records.columns import Schema
-from tasks.core.stored_files import read_parquet
 
 ROWS_IN_A_GROUP = 1 << 20
+_ROWS_OF_CELLS = 1 << 17
 #: Of a file or a query so many are in memory at once.
 ROWS_A_READ = 1 << 18
 #: Sets of columns that can be listed and planned in a few gigabytes.
 MOST_COMBINATIONS = 4_000_000
-
-#: Combination ids by length; None stands for all of that length.
-Workload = Mapping[int, tuple[int, ...] | None]
 
 
 @dataclass(frozen=True)
@@ -41,13 +40,14 @@ class MarginalFacts:
         slot_columns: for each slot of the coded records the index of its column, ascending.
         values: for each column the text of codes 1, 2, ...
         number_of_records: n, empty records included.
+        longest: all combinations of up to so many attributes are counted.
     """
 
     schema: Schema
     slot_columns: tuple[int, ...]
     values: tuple[tuple[str, ...], ...]
     number_of_records: int
-    workload: Workload
+    longest: int = 0
 
     def combinations(self, length: int) -> list[tuple[int, ...]]:
         """All sets of columns of this length, in canonical order.
@@ -57,36 +57,17 @@ class MarginalFacts:
         """
         return list(_combinations(self.slot_columns, length))
 
-    def counted(self, length: int) -> dict[int, tuple[int, ...]]:
-        """The combinations counted at this length by their id, ascending."""
-        every = self.combinations(length)
-        ids = self.workload[length]
-        return dict(enumerate(every)) if ids is None else {i: every[i] for i in ids}
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        return tuple(range(1, self.longest + 1))
 
-    def with_workload(self, asked: int | Sequence[tuple[int, ...]]) -> "MarginalFacts":
-        """The same facts with another workload.
-
-        ``asked``: all combinations up to this length (-1: all lengths; clamped to the slots), or a list of
-        sets of column indexes, a multi-valued column once per item; if it can't be formed a ParameterError.
-        """
-        if isinstance(asked, int):
-            if asked == 0 or asked < -1:
-                raise ParameterError(f"A reporting length is -1 (all) or at least 1, not {asked}.")
-            longest = len(self.slot_columns) if asked == -1 else min(asked, len(self.slot_columns))
-            self._require_countable(longest)
-            return replace(self, workload=dict.fromkeys(range(1, longest + 1)))
-        chosen: dict[int, list[int]] = {}
-        for columns in asked:
-            every = self.combinations(len(columns))
-            wanted = tuple(sorted(columns))
-            if not wanted or wanted not in every:
-                raise ParameterError(
-                    "A set of columns to count names columns of the table, each at most as often as it has "
-                    f"items; the columns at {list(columns)} do not: correct the set."
-                )
-            chosen.setdefault(len(wanted), []).append(every.index(wanted))
-        workload = {length: tuple(sorted(set(chosen[length]))) for length in sorted(chosen)}
-        return replace(self, workload=workload)
+    def up_to(self, length: int) -> "MarginalFacts":
+        """The same of all combinations up to a length (-1: all lengths); ParameterError if it is none."""
+        if length == 0 or length < -1:
+            raise ParameterError(f"A reporting length is -1 (all) or at least 1, not {length}.")
+        longest = len(self.slot_columns) if length == -1 else min(length, len(self.slot_columns))
+        self._require_countable(longest)
+        return replace(self, longest=longest)
 
     def _require_countable(self, longest: int) -> None:
         # No count goes into the message.
@@ -110,7 +91,7 @@ class MarginalFacts:
             "schema": json.loads(self.schema.to_json()),
             "slot_columns": self.slot_columns,
             "number_of_records": self.number_of_records,
-            "workload": {str(length): ids for length, ids in self.workload.items()},
+            "longest": self.longest,
         }
         text = json.dumps(body, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
         (folder / "marginals.json").write_text(text, encoding="utf-8")
@@ -129,25 +110,21 @@ class Marginals:
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        return tuple(sorted(self.facts.workload))
+        return self.facts.lengths
 
     def path(self, length: int) -> Path:
         return self.folder / f"marginals_{length}.parquet"
-
-    def table(self, length: int) -> pa.Table:
-        return read_parquet(self.path(length))
 
 
 def read_marginals(folder: Path) -> Marginals:
     body = json.loads((folder / "marginals.json").read_text(encoding="utf-8"))
     schema = Schema.from_json(json.dumps(body["schema"]))
-    workload = {int(k): None if ids is None else tuple(ids) for k, ids in body["workload"].items()}
     facts = MarginalFacts(
         schema=schema,
         slot_columns=tuple(body["slot_columns"]),
         values=read_dictionary(folder / "dictionary.parquet", len(schema.columns)),
         number_of_records=body["number_of_records"],
-        workload=workload,
+        longest=body["longest"],
     )
     return Marginals(folder, facts)
 
@@ -189,20 +166,43 @@ def code_names(length: int) -> list[str]:
 
 
 class MarginalsWriter:
-    """Appends rows in their final order and cuts them into row groups of one size."""
+    """Takes rows in their final order, no value absent, and cuts them into row groups of one size."""
 
     def __init__(self, writer: pq.ParquetWriter, schema: pa.Schema) -> None:
         self._writer, self._schema = writer, schema
         self._pending: list[pa.Table] = []
         self._rows = 0
+        self._cells: list[tuple[int, Sequence[Codes], AnyIntegers]] = []
+        self._rows_of_cells = 0
+
+    def append_cells(self, combination_id: int, codes: Sequence[Codes], counts: AnyIntegers) -> None:
+        """Append the cells of a combination, ascending; those of many become one table."""
+        self._cells.append((combination_id, codes, counts))
+        self._rows_of_cells += len(counts)
+        if self._rows_of_cells >= _ROWS_OF_CELLS:
+            self._append_cells()
+
+    def _append_cells(self) -> None:
+        if not self._cells:
+            return
+        ids, codes, counts = zip(*self._cells, strict=True)
+        self._cells, self._rows_of_cells = [], 0
+        columns = [
+            np.repeat(np.array(ids, np.uint32), [len(own) for own in counts]),
+            *(np.concatenate(own, dtype=np.uint32) for own in zip(*codes, strict=True)),
+            np.concatenate(counts, dtype=np.int64),
+        ]
+        self.append(pa.Table.from_arrays(list(map(pa.array, columns)), schema=self._schema))
 
     def append(self, rows: pa.Table) -> None:
+        self._append_cells()
         self._pending.append(rows.cast(self._schema))
         self._rows += rows.num_rows
         while self._rows >= ROWS_IN_A_GROUP:
             self._write(ROWS_IN_A_GROUP)
 
     def finish(self) -> None:
+        self._append_cells()
         if self._rows:
             self._write(self._rows)
 

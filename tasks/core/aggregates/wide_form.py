@@ -9,10 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
+from tasks.core.aggregates.keys import pack, sort_by_key, unpack
 from tasks.core.aggregates.stored_marginals import ROWS_A_READ, MarginalFacts, Marginals
-from tasks.core.aggregates.text_kernels import number_cells
-from tasks.core.arrays import Codes, HalfWords, Ids, Integers
-from tasks.core.errors import ParameterError
+from tasks.core.arrays import AnyIntegers, Codes, HalfWords, Ids, Integers
 from tasks.core.records.columns import Column, Schema
 
 #: Combinations whose packed ids stay below this are put in order by them.
@@ -37,17 +36,6 @@ class CountedCells:
     def of(cls, rows: pa.Table | pa.RecordBatch) -> Self:
         ids, *codes, counts = (column.to_numpy() for column in rows.columns)
         return cls(ids, np.stack(codes).T, counts)
-
-
-def check_every_combination(marginals: Marginals) -> None:
-    """Raise a `ParameterError` unless the marginals hold all combinations of each length from 1 on."""
-    if marginals.lengths != tuple(range(1, len(marginals.lengths) + 1)) or any(
-        ids is not None for ids in marginals.facts.workload.values()
-    ):
-        raise ParameterError(
-            "Aggregates need all combinations of each length from 1 on; these marginals hold chosen sets of "
-            "columns: count with a reporting length."
-        )
 
 
 def stored_cells(marginals: Marginals, length: int) -> Iterator[CountedCells]:
@@ -107,10 +95,7 @@ class AttributeNumbering:
             columns = np.array(self._facts.combinations(length), np.int64).reshape(-1, length)
             # Less one, as codes begin at 1.
             self._before[length] = first_places(self._facts.values)[columns] - 1
-        rows = np.empty((len(cells.counts), length), np.int32)
-        codes = np.ascontiguousarray(cells.codes.T, np.uint32)
-        number_cells(cells.combination_ids, codes, self._before[length], self._ids, rows)
-        return rows
+        return np.sort(self._ids[self._before[length][cells.combination_ids] + cells.codes], axis=1)
 
 
 def number_everything(marginals: Marginals) -> AttributeNumbering:
@@ -147,44 +132,14 @@ def sort_combinations(rows: Iterable[tuple[Ids, Integers]], length: int, bound: 
         ids, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
         order = np.lexsort(ids.T[::-1])
         return ids[order], counts[order]
-    packed = [(np.empty(0, np.int64), np.empty(0, np.int64)), *((_packed(i, bound), c) for i, c in rows)]
+    packed: list[tuple[AnyIntegers, Integers]] = [(np.empty(0, np.uint32), np.empty(0, np.int64))]
+    packed += ((pack(list(ids.T), [bound] * length, len(ids)), own) for ids, own in rows)
     keys, counts = (np.concatenate(each) for each in zip(*packed, strict=True))
     del packed
-    keys, counts = _by_key(keys, counts, bound**length)
-    return _unpacked(keys, length, bound), counts
-
-
-def _by_key(keys: Integers, counts: Integers, bound: int) -> tuple[Integers, Integers]:
-    """Keys below ``bound`` ascending, and their counts.
-
-    Where key and count fit in one word, words are sorted: several times faster than finding an order.
-    """
-    bits = int(counts.max(initial=0)).bit_length()
-    if counts.min(initial=0) < 0 or bound << bits > _LARGEST_KEY:
-        order = np.argsort(keys)
-        return keys[order], counts[order]
-    keys <<= bits
-    keys |= counts
-    keys.sort()
-    return keys >> bits, keys & ((1 << bits) - 1)
-
-
-def _packed(ids: Ids, bound: int) -> Integers:
-    keys = np.zeros(len(ids), np.int64)
-    for place in range(ids.shape[1]):
-        keys *= bound
-        keys += ids[:, place]
-    return keys
-
-
-def _unpacked(keys: Integers, length: int, bound: int) -> Ids:
-    ids = np.empty((len(keys), length), np.int32)
-    for place in range(length - 1, 0, -1):
-        rest = keys // bound
-        ids[:, place] = keys - rest * bound
-        keys = rest
-    ids[:, 0] = keys
-    return ids
+    keys, sorted_counts = sort_by_key(keys, counts, bound**length)
+    return np.stack(unpack(keys, [bound] * length), axis=1).astype(np.int32), sorted_counts.astype(
+        np.int64, copy=False
+    )
 
 
 def wide_headers(schema: Schema, attributes: tuple[Attribute, ...]) -> tuple[str, ...]:

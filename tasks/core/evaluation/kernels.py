@@ -8,8 +8,7 @@ Oracles: tests/oracles/evaluation.py, rare.py and marginals.py.
 import numpy as np
 
 from tasks.core.aggregates.kernels import Cube
-from tasks.core.aggregates.text_kernels import put, put_number
-from tasks.core.arrays import Bytes, Codes, Flags, Floats, HalfWords, Ids, Integers
+from tasks.core.arrays import Codes, Flags, Floats, HalfWords, Ids, Integers
 from tasks.core.compiling.decorator import njit
 
 #: What is summed over combinations, by place in the last axis of ``sums``.
@@ -236,64 +235,6 @@ def put_together(
         for place in range(rows.shape[1]):
             grouped[0][place, to] = codes[rows[row, place]]
         grouped[1][to] = counts[row]
-
-
-@njit(cache=True, nogil=True)
-def write_combinations(
-    rows: Ids,
-    counts: tuple[Integers, Integers],
-    holders: tuple[Integers, Integers],
-    pieces: tuple[Bytes, Integers, Flags],
-    resolution: int,
-    out: Bytes,
-) -> int:
-    """Write a line for each holder of each combination; how many bytes were written.
-
-    A line: the length, the combination (its pieces, quoted where one of them has to be), the holder, the
-    synthetic count, and the sensitive count rounded down, tabs between.
-
-    Args:
-        rows: (N, length) places of pieces, in the order in which they are written.
-        counts: synthetic and sensitive, (N,).
-        holders: where each combination's begin and the last one's end (N + 1,), and who they are.
-        pieces: texts, each with `` AND `` behind; and whether a combination with it is quoted.
-    """
-    text, starts, enclosed = pieces
-    synthetic, sensitive = counts
-    begins, held = holders
-    at = 0
-    for row in range(len(rows)):
-        head = at
-        at = put_number(rows.shape[1], out, at)
-        out[at] = 9
-        at += 1
-        quoted = False
-        for place in range(rows.shape[1]):
-            quoted |= enclosed[rows[row, place]]
-        if quoted:
-            out[at] = 34
-            at += 1
-        for place in range(rows.shape[1]):
-            piece = rows[row, place]
-            at = put(text, starts[piece], starts[piece + 1], out, at)
-        at -= 5
-        if quoted:
-            out[at] = 34
-            at += 1
-        out[at] = 9
-        at += 1
-        length = at - head
-        for place in range(begins[row], begins[row + 1]):
-            if place > begins[row]:
-                at = put(out, head, head + length, out, at)
-            at = put_number(held[place], out, at)
-            out[at] = 9
-            at = put_number(synthetic[row], out, at + 1)
-            out[at] = 9
-            at = put_number(sensitive[row] - sensitive[row] % resolution, out, at + 1)
-            out[at] = 10
-            at += 1
-    return at
 
 
 @njit(cache=True, nogil=True)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from tasks.core.aggregates import kernels as counting
 from tasks.core.aggregates.aggregates import Aggregates
@@ -30,13 +31,11 @@ from tasks.core.aggregates.linkability import (
     single_out_of_whole,
 )
 from tasks.core.aggregates.marginals import add_up_parts, each_beside, write_counted
-from tasks.core.aggregates.selections import bytes_of
+from tasks.core.aggregates.selections import Selections
 from tasks.core.aggregates.sensitive_text import write_counts_tsv
 from tasks.core.aggregates.stored_marginals import MarginalFacts, Marginals
-from tasks.core.aggregates.text_kernels import SPARE, number_cells
 from tasks.core.aggregates.wide_form import attribute
-from tasks.core.arrays import Bytes, Flags, Ids, Integers, ShareDone
-from tasks.core.evaluation import kernels
+from tasks.core.arrays import Ids, Integers, ShareDone
 from tasks.core.evaluation.comparison import (
     CountedTable,
     SlotNumbering,
@@ -60,7 +59,7 @@ from tasks.core.records.coded import CodedRecords, read_coded_records
 from tasks.core.records.columns import Schema
 from tasks.core.records.table import RecordTable
 from tasks.core.synthesis.records import AnySynthetic
-from tasks.core.tables.writing import needs_quotes
+from tasks.core.tables.writing import as_lines
 
 
 @contextmanager
@@ -85,12 +84,14 @@ def raw_side(
         yield CountedTable(table.facts, cells)
 
 
-def _count_cells(folder: Path, into: Path, _: QueryResources, numbering: SlotNumbering, longest: int) -> None:
+def _count_cells(
+    folder: Path, into: Path, resources: QueryResources, numbering: SlotNumbering, longest: int
+) -> None:
     records = read_coded_records(folder)
     values = tuple(map(tuple, numbering.values))
-    facts = MarginalFacts(records.schema, numbering.slot_columns, values, records.number_of_records, {})
+    facts = MarginalFacts(records.schema, numbering.slot_columns, values, records.number_of_records)
     if longest:
-        facts = facts.with_workload(longest)
+        facts = facts.up_to(longest)
     facts.write(into)
     side = RecordSide(codes_by_slot(records, numbering), numbering.slot_columns)
     counter = Tabulator([side], numbering.sizes(range(numbering.columns)))
@@ -103,8 +104,6 @@ def _analyse_part(records: CodedRecords, marginals: Marginals, resolution: int) 
 
 
 _HEADER = ("combo_length", "combo", "record_id", "syn_count", "sen_count")
-#: Three numbers, a length, tabs, quotation marks and a line feed take no more.
-_MOST_BESIDE = 4 * 20 + 8
 _ROWS_AT_ONCE = 1 << 17
 
 
@@ -113,7 +112,7 @@ class Told(NamedTuple):
 
     ids: Ids
     counts: Integers
-    lines: memoryview
+    lines: Sequence[memoryview]
 
 
 class SyntheticCombinations:
@@ -143,27 +142,27 @@ class SyntheticCombinations:
         """The combinations of a table's sets, of the sides at these places; uses up the synthetic cube."""
         codes, cells = table.cells(synthetic)
         counts = table.cubes[synthetic][cells].astype(np.int64)
-        ids = np.empty(codes.shape, np.int32)
-        sets, before = table.sets_of(cells).astype(np.uint32), self._before[np.array(table.sets)]
-        number_cells(sets, np.ascontiguousarray(codes.T), before, self._ids, ids)
+        before = self._before[np.array(table.sets)]
+        ids = np.sort(self._ids[before[table.sets_of(cells)] + codes], axis=1)
         rare = np.flatnonzero(counts < self._resolution)
         if not len(rare):
-            return Told(ids, counts, memoryview(b""))
+            return Told(ids, counts, [])
         true = table.cubes[sensitive][cells[rare]].astype(np.int64)
         starts = np.concatenate([[0], np.cumsum(counts[rare])])
         holders = _holders(table, synthetic, cells[rare], starts)
-        rows = ids[rare]
-        longest = self._sizes[rows].sum(axis=1) + _MOST_BESIDE
-        out = np.empty(int((longest * counts[rare]).sum()) + SPARE, np.uint8)
-        both = (counts[rare], true)
-        end = kernels.write_combinations(rows, both, (starts, holders), self._pieces, self._resolution, out)
-        return Told(ids, counts, out[:end].data)
+        held = np.repeat(rare, counts[rare])
+        numbers = holders, counts[held], np.repeat(true - true % self._resolution, counts[rare])
+        lines: list[memoryview] = []
+        for part, texts in self._selections.in_parts(ids[held]):
+            others = (pa.array(own[part]).cast(pa.string()) for own in numbers)
+            lines += as_lines([str(table.length), self._selections.quoted(texts), *others])
+        return Told(ids, counts, lines)
 
     def take(self, told: Told | None) -> None:
         """Keep what was told, one set of columns after the other; None: nothing was."""
         if told is None:
             return
-        self._lines.write(told.lines)
+        self._lines.writelines(told.lines)
         if self._pending and told.ids.shape[1] != self._pending[0].ids.shape[1]:
             self._flush()
         self._pending.append(told)
@@ -212,15 +211,8 @@ class SyntheticCombinations:
             yield ids, np.frombuffer(self._rows.read(8 * number), np.int64)
 
     @cached_property
-    def _pieces(self) -> tuple[Bytes, Integers, Flags]:
-        """Quotes are doubled piece by piece, the enclosing ones are added where any piece needs them."""
-        texts = [each.text for each in self._attributes]
-        escaped = [text.replace('"', '""').encode() + b" AND " for text in texts]
-        return *bytes_of(escaped), np.array([needs_quotes(text) for text in texts], np.bool_)
-
-    @cached_property
-    def _sizes(self) -> Integers:
-        return np.diff(self._pieces[1])
+    def _selections(self) -> Selections:
+        return Selections([each.text for each in self._attributes], between=" AND ")
 
 
 def _holders(table: CubeTable, side: int, cells: Integers, starts: Integers) -> Integers:

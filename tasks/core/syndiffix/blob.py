@@ -44,7 +44,6 @@ from tasks.core.hints import did_you_mean
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster
 from tasks.core.syndiffix.dependence import ColumnRelations, relate_columns
 from tasks.core.syndiffix.entities import unit_sentence
-from tasks.core.syndiffix.forest import column_numbers
 from tasks.core.syndiffix.hashing import generator_of
 from tasks.core.syndiffix.intervals import Interval
 from tasks.core.syndiffix.microdata import CellSource, DrawnCells
@@ -471,12 +470,12 @@ class _Answer:
             bridges = [each for each in inside if len(each) > 1 and len(set(each) - there) == 1]
             chosen = max(bridges, key=lambda each: weight(each, set(each) - there))
             stitch = tuple(column for column in chosen if column in there)
-            derived.append(DerivedCluster("shared", stitch, column_numbers(set(chosen) - there)))
+            derived.append(DerivedCluster("shared", stitch, tuple(sorted(set(chosen) - there))))
             there.update(chosen)
         return Clusters(initial, tuple(derived))
 
     def _stored_parts(self, clusters: Clusters) -> set[ColumnNumbers]:
-        parts = {column_numbers(cluster.stitch) for cluster in clusters.derived} & self._blob.stored
+        parts = {tuple(sorted(cluster.stitch)) for cluster in clusters.derived} & self._blob.stored
         for combination in clusters.combinations:
             if combination in self._blob.stored:
                 parts.add(combination)
@@ -528,7 +527,7 @@ def _stitch_to_own_table(
     basis: JoiningBasis,
 ) -> Microdata:
     """Two tables stitched, each first to the stitch columns' own table, whose counts are the better ones."""
-    own = tables.get(column_numbers(cluster.stitch))
+    own = tables.get(tuple(sorted(cluster.stitch)))
     if cluster.owner == "shared" and own is not None and own.rows:
         both = []
         for side in (left, right):

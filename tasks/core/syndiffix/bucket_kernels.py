@@ -279,15 +279,9 @@ def draw_row(lists: Lists, pools: Pools, turn: int, state: Words, drawn: Floats)
 
 @njit(cache=True, nogil=True)
 def _draw(total: Integers, start: Integers, pool: int, state: Words) -> int:
-    low, high = start[pool], start[pool + 1] - 1
-    wanted = np.int64(state_word(state, 0) % np.uint64(total[high]))
-    while low < high:
-        middle = (low + high) >> 1
-        if total[middle] > wanted:
-            high = middle
-        else:
-            low = middle + 1
-    return int(low)
+    totals = total[start[pool] : start[pool + 1]]
+    wanted = np.int64(state_word(state, 0) % np.uint64(totals[-1]))
+    return int(start[pool] + np.searchsorted(totals, wanted, side="right"))
 
 
 class Harvest(NamedTuple):

@@ -3,17 +3,17 @@
 All counts that may be published are noisy (X2.5, X2.6).
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import xor
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tasks.core.arrays import ColumnNumbers, Flags, Floats, Ids, Integers, Words
 from tasks.core.syndiffix.bucket_kernels import Grown, Harvest, harvest
-from tasks.core.syndiffix.hashing import PlaceHashes, hash_string, hash_strings, noisy_row_limit
+from tasks.core.syndiffix.hashing import hash_places, hash_string, hash_strings, noisy_row_limit
 from tasks.core.syndiffix.intervals import Interval, map_nulls
 from tasks.core.syndiffix.noise_kernels import Entities, new_tally, noisy_counts, secret
 from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters
@@ -34,6 +34,9 @@ from tasks.core.syndiffix.tree_kernels import (
     find_flags,
     grow,
 )
+
+if TYPE_CHECKING:
+    from tasks.core.syndiffix.growing import TreeFiles
 
 
 @dataclass(frozen=True)
@@ -134,16 +137,11 @@ def _join_harvests(harvests: Sequence[Harvest]) -> Harvest:
     if not harvests:
         none, nowhere = np.zeros(0, np.int32), np.zeros((0, 0))
         return Harvest(none, none, none, none, nowhere, nowhere)
-    entries = np.cumsum([0, *(len(each.source) for each in harvests)]).astype(np.int32)
-    sources = np.cumsum([0, *(len(each.lower) for each in harvests)]).astype(np.int32)
-    return Harvest(
-        np.concatenate([each.first + at for each, at in zip(harvests, entries, strict=False)]),
-        np.concatenate([each.length for each in harvests]),
-        np.concatenate([each.source + at for each, at in zip(harvests, sources, strict=False)]),
-        np.concatenate([each.weight for each in harvests]),
-        np.concatenate([each.lower for each in harvests]),
-        np.concatenate([each.upper for each in harvests]),
-    )
+    moved, entries, sources = [], np.int32(0), np.int32(0)
+    for each in harvests:
+        moved.append(each._replace(first=each.first + entries, source=each.source + sources))
+        entries, sources = entries + np.int32(len(each.source)), sources + np.int32(len(each.lower))
+    return Harvest(*map(np.concatenate, zip(*moved, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -153,19 +151,6 @@ class ForestColumn:
     name: str
     values: Floats
     value_safe: bool = False
-
-
-class KnownTrees(Protocol):
-    """Trees of the same table, salt and settings that were grown before.
-
-    They are found by header, in order, and by whether values are public: a tree of public values is not
-    suppressed.
-    """
-
-    def tree(self, columns: Sequence[ForestColumn]) -> tuple[Tree, Flags] | None:
-        """A tree, and which rows were pushed down, (n,)."""
-
-    def harvest(self, columns: Sequence[ForestColumn]) -> Harvest | None: ...
 
 
 class Forest:
@@ -178,13 +163,13 @@ class Forest:
         anonymization: AnonymizationParameters,
         bucketization: BucketizationParameters,
         *,
-        known: KnownTrees | None = None,
+        known: "TreeFiles | None" = None,
     ) -> None:
         """Prepare to grow.
 
         Args:
             entity_hashes: of each row's entity by id column, (n, id columns); 0 where it is missing.
-            known: trees that need not be grown.
+            known: trees of the same table, salt and settings that were grown before.
         """
         self._known = known
         self.columns = tuple(columns)
@@ -203,7 +188,7 @@ class Forest:
         )
         self._key = secret(anonymization)
         self._entities = _number_entities(entity_hashes)
-        self._hashes = PlaceHashes()
+        self._hashes: dict[float, int] = {}
         self._trees: dict[ColumnNumbers, Tree] = {}
         self._harvests: dict[ColumnNumbers, Harvest] = {}
 
@@ -276,7 +261,7 @@ class Forest:
         subtrees = _join_trees([self.tree(fewer) for fewer in _subsets(combination)])
         nodes = grow(self._key, _rank_rows(columns), entities, grid, rule, subtrees)
         base = reduce(xor, (hash_string(self.columns[column].name) for column in combination), 0)
-        places = self._hashes.of(middles(nodes, grid)) ^ np.uint64(base)
+        places = hash_places(middles(nodes, grid), self._hashes) ^ np.uint64(base)
         starts, lengths = nodes.table[:, START].copy(), nodes.table[:, ROWS].copy()
         noisy = noisy_counts(self._key, nodes.order, starts, lengths, places, entities)
         return Tree(grid, nodes, 0, noisy, places)
@@ -344,10 +329,6 @@ class Forest:
 
 def _rank_rows(columns: Sequence[RankedColumn]) -> Ids:
     return np.ascontiguousarray(np.stack([column.ranks for column in columns], axis=1))
-
-
-def column_numbers(columns: Collection[int]) -> ColumnNumbers:
-    return tuple(sorted(columns))
 
 
 def _subsets(combination: ColumnNumbers) -> list[ColumnNumbers]:

@@ -38,13 +38,18 @@ Arrays = dict[str, np.ndarray[Any, Any]]
 
 
 class TreeFiles:
-    """The trees of all columns of one table, all of one salt and of the same settings."""
+    """The trees of all columns of one table, all of one salt and of the same settings.
+
+    They are found by header, in order, and by whether values are public: a tree of public values is not
+    suppressed.
+    """
 
     def __init__(self, folder: Path, key: bytes) -> None:
         """``folder`` is made when something is kept; names and seals follow from ``key``, a secret."""
         self._folder, self._key = folder, key
 
     def tree(self, columns: Sequence[ForestColumn]) -> tuple[Tree, Flags] | None:
+        """A tree, and which rows were pushed down, (n,)."""
         found = self._read(self._path(columns, "tree"))
         if found is None:
             return None

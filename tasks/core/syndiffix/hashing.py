@@ -104,31 +104,19 @@ def generator_of(salt: bytes, *purpose: str) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(int.from_bytes(sha256(content).digest(), "little")))
 
 
-class PlaceHashes:
-    def __init__(self) -> None:
-        self._numbers = np.array([np.inf])  # above every middle, so that a search always ends at a place
-        self._hashes = np.zeros(1, np.uint64)
+def hash_places(middles: Floats, known: dict[float, int]) -> Words:
+    """The XOR of the hashes of each place's distinct middles, (N,); middles are finite, (N, k).
 
-    def of(self, middles: Floats) -> Words:
-        """The XOR of the hashes of each place's distinct middles, (N,); middles are finite, (N, k)."""
-        # Adding 0.0 makes one of the two zeros, whose texts differ.
-        middles = middles + 0.0
-        hashes = self._look_up(middles.ravel()).reshape(middles.shape)
-        for column in range(1, middles.shape[1]):
-            repeated = (middles[:, :column] == middles[:, column, None]).any(axis=1)
-            hashes[repeated, column] = 0
-        return np.asarray(np.bitwise_xor.reduce(hashes, axis=1))
-
-    def _look_up(self, numbers: Floats) -> Words:
-        found = self._numbers.searchsorted(numbers)
-        unknown = self._numbers[found] != numbers
-        if unknown.any():
-            self._hash_new(np.unique(numbers[unknown]))
-            found = self._numbers.searchsorted(numbers)
-        return self._hashes[found]
-
-    def _hash_new(self, numbers: Floats) -> None:
-        hashes = np.array([hash_string(str(number)) for number in numbers.tolist()], np.uint64)
-        at = self._numbers.searchsorted(numbers)
-        self._numbers = np.insert(self._numbers, at, numbers)
-        self._hashes = np.insert(self._hashes, at, hashes)
+    ``known``: the hashes of middles so far, added to.
+    """
+    # Adding 0.0 makes one of the two zeros, whose texts differ.
+    middles = middles + 0.0
+    numbers, places = np.unique(middles, return_inverse=True)
+    known |= {number: hash_string(str(number)) for number in numbers.tolist() if number not in known}
+    hashes = np.array([known[number] for number in numbers.tolist()], np.uint64)[
+        places.reshape(middles.shape)
+    ]
+    for column in range(1, middles.shape[1]):
+        repeated = (middles[:, :column] == middles[:, column, None]).any(axis=1)
+        hashes[repeated, column] = 0
+    return np.asarray(np.bitwise_xor.reduce(hashes, axis=1))

@@ -11,6 +11,7 @@ once however many tables need it.
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +28,7 @@ from tasks.core.syndiffix.dependence import (
     relate_columns,
 )
 from tasks.core.syndiffix.entities import entities_of_ids, entities_of_rows, row_contents
-from tasks.core.syndiffix.forest import Forest, ForestColumn, KnownTrees, column_numbers
+from tasks.core.syndiffix.forest import Forest, ForestColumn
 from tasks.core.syndiffix.hashing import generator_of, hash_string
 from tasks.core.syndiffix.microdata import CellSource
 from tasks.core.syndiffix.noise_kernels import count_noise, secret
@@ -44,6 +45,9 @@ from tasks.core.syndiffix.settings import (
 )
 from tasks.core.syndiffix.solver import known_clusters, select_features, solve, solve_with_features
 from tasks.core.syndiffix.stitching import Microdata, StitchingBasis, assemble, draw_rows, shuffle
+
+if TYPE_CHECKING:
+    from tasks.core.syndiffix.growing import TreeFiles
 
 
 def silent(step: str, done: int, of: int) -> None: ...
@@ -68,7 +72,7 @@ class Synthesizer:
         columns: Sequence[str] | None = None,
         ids: Sequence[str] = (),
         progress: StepDone = silent,
-        known: KnownTrees | None = None,
+        known: "TreeFiles | None" = None,
         contents: Words | None = None,
     ) -> None:
         """Encode the table.
@@ -192,7 +196,7 @@ class Synthesizer:
         return column.name in self.parameters.value_safe_columns
 
     def _plant(
-        self, rows: np.ndarray, anonymization: AnonymizationParameters, known: KnownTrees | None = None
+        self, rows: np.ndarray, anonymization: AnonymizationParameters, known: "TreeFiles | None" = None
     ) -> Forest:
         columns = [
             ForestColumn(column.name, column.values[rows], self._is_safe(column)) for column in self.columns
@@ -234,7 +238,7 @@ def tables_per_question(synthesizer: Synthesizer, column_sets: Sequence[Sequence
     """One table for each set of column numbers, all of them in one cluster, in the sets' order."""
     basis = synthesizer.basis()
     for columns in column_sets:
-        combination = column_numbers(columns)
+        combination = tuple(sorted(columns))
         yield synthesizer.stitch_clusters(
             Clusters(combination), [synthesizer.draw(combination, basis)], basis
         )

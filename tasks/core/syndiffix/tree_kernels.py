@@ -122,13 +122,7 @@ def find_boundary(nodes: Nodes, node: int, column: int, grid: TreeGrid) -> int:
     middle = middle_of(nodes, node, column, grid)
     low, high = nodes.window[node, column, 0], nodes.window[node, column, 1]
     first = grid.first[column]
-    while low < high:
-        between = (low + high) >> 1
-        if grid.values[first + between] < middle:
-            low = between + 1
-        else:
-            high = between
-    return int(low)
+    return int(low + np.searchsorted(grid.values[first + low : first + high], middle))
 
 
 @njit(cache=True, nogil=True)

@@ -10,7 +10,6 @@ what was synthesised is taken off every count, no shard on another machine can d
 """
 
 import math
-import time
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -38,8 +37,7 @@ from tasks.core.synthesis.aggregate_seeded_kernels import (
 from tasks.core.synthesis.assembly import order_records
 from tasks.core.synthesis.index import CombinationIndex, build_index
 from tasks.core.synthesis.records import SyntheticRecords, join_shards
-from tasks.core.synthesis.row_set_kernels import BlockIndex
-from tasks.core.synthesis.rows import FrequentRows, block_cells, build_block_index, row_set
+from tasks.core.synthesis.rows import BlockIndex, FrequentRows, block_cells, build_block_index, row_set
 from tasks.core.synthesis.tree import DrawnRecords, join_drawn
 
 #: Shards where the configuration leaves the number of threads to the machine (``parallel_jobs`` 0): a
@@ -47,11 +45,9 @@ from tasks.core.synthesis.tree import DrawnRecords, join_drawn
 SHARDS_FOR_ALL_CORES = 8
 #: The largest sum that weights may reach.
 LARGEST_TOTAL = 2**63 - 1
-#: Records in the first slice; later ones are made longer or shorter to take about this long, so that
-#: progress can be told and an interrupt is heard. How records are sliced does not change them.
-_FIRST_SLICE = 256
-_LARGEST_SLICE = 1 << 16
-_SECONDS_A_SLICE = 0.2
+#: Records in a slice, a tenth of a second: so progress can be told and an interrupt is heard. How records are
+#: sliced does not change them.
+_RECORDS_A_SLICE = 1024
 #: Room is made for records of this size first, and doubled when one outgrows it.
 _FIRST_CAPACITY = 16
 
@@ -99,7 +95,7 @@ def draw_aggregate_seeded(
     seed: int,
     *,
     threads: int = 1,
-    progress: ShareDone | None = None,
+    progress: ShareDone = lambda share: None,
     held: FrequentRows | None = None,
 ) -> SyntheticRecords:
     """Draw synthetic records by S4.4, in the published order (S4.0); the same on any machine.
@@ -121,13 +117,12 @@ def draw_aggregate_seeded(
     number = shards_with_something(index, number_of_shards(parameters, threads))
     holders = index_held_rows(held, aggregates)
     shards = [shard_of(index, parameters, seed, shard, number, holders) for shard in range(number)]
-    report = progress or (lambda share: None)
     run_jobs(
         [shard.draw for shard in shards],
         threads if len(shards) > 1 else 1,
-        lambda: report(sum(shard.done for shard in shards) / len(shards)),
+        lambda: progress(sum(shard.done for shard in shards) / len(shards)),
     )
-    report(1.0)
+    progress(1.0)
     drawn = join_drawn([part for shard in shards for part in shard.slices])
     return order_records(aggregates.headers, aggregates.attributes, drawn.sizes, drawn.attribute_ids)
 
@@ -303,7 +298,6 @@ class Shard:
     done: float = 0.0
     slices: list[DrawnRecords] = field(default_factory=list)
     _records: int = 0
-    _slice: int = _FIRST_SLICE
 
     def __post_init__(self) -> None:
         counts = self.index.counts
@@ -328,7 +322,7 @@ class Shard:
 
     def advance(self) -> bool:
         """Draw one slice of records; returns whether there is more to do."""
-        wanted = self._slice
+        wanted = _RECORDS_A_SLICE
         if self.target is not None:
             wanted = min(wanted, self.target - self._records)
         if wanted and self.target is not None and not self.available.any():
@@ -336,9 +330,7 @@ class Shard:
             return self._records < self.target
         sizes = np.empty(wanted, np.int32)
         ids = np.empty(wanted * _FIRST_CAPACITY + self._law.longest, np.int32)
-        begun = time.monotonic()
         ended, records, used = draw_records(self._law, self._supply, self._work, self.held, sizes, ids)
-        self._set_slice(time.monotonic() - begun)
         self._keep(sizes[:records].copy(), ids[:used].copy())
         if ended == RECORD_TOO_LONG:
             capacity = len(self._law.lower) - 1
@@ -351,12 +343,6 @@ class Shard:
         if ended == EXHAUSTED:
             self._reset()
         return self._records < self.target
-
-    def _set_slice(self, seconds: float) -> None:
-        if seconds < _SECONDS_A_SLICE / 2:
-            self._slice = min(2 * self._slice, _LARGEST_SLICE)
-        elif seconds > 2 * _SECONDS_A_SLICE:
-            self._slice = max(self._slice // 2, 1)
 
     def _reset(self) -> None:
         """Make everything available again and forget what was synthesised (S4.4)."""
@@ -383,7 +369,7 @@ def write_aggregate_seeded(
     place: ShardPlace,
     *,
     threads: int = 1,
-    progress: ShareDone | None = None,
+    progress: ShareDone = lambda share: None,
 ) -> None:
     """Write synthetic records drawn by S4.4; the same whoever works, in whatever order.
 
@@ -412,10 +398,9 @@ def draw_aggregate_seeded_shards(
     *,
     store: PartStore,
     workers: Workers,
-    progress: ShareDone | None = None,
+    progress: ShareDone = lambda share: None,
 ) -> list[StoredPart]:
     """Draw up to so many shards: they hold what `draw_aggregate_seeded` draws with as many threads."""
-    report = progress or (lambda share: None)
     index = build_index(aggregates, parameters.aggregate_counts_scale_factor)
     check_totals(index, aggregates)
     number = shards_with_something(index, number)
@@ -425,7 +410,7 @@ def draw_aggregate_seeded_shards(
     parts = []
     for part in workers.each("draw records", work, range(number)):
         parts.append(part)
-        report(len(parts) / number)
+        progress(len(parts) / number)
     store.remove(known.key)
     return parts
 

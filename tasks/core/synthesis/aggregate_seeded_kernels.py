@@ -20,8 +20,8 @@ import numpy as np
 from tasks.core.arrays import Flags, Ids, Integers, Words
 from tasks.core.compiling.decorator import njit
 from tasks.core.random_kernels import below
-from tasks.core.synthesis.index_kernels import ONE, CombinationRows, attribute_at, longer_combination, rank_of
-from tasks.core.synthesis.row_set_kernels import (
+from tasks.core.synthesis.index import ONE, CombinationRows, attribute_at, longer_combination, rank_of
+from tasks.core.synthesis.rows import (
     HELD,
     RowSet,
     begin_with_all,
@@ -389,16 +389,9 @@ def settle(law: Law, supply: Supply, work: RecordWorkspace, record: Ids) -> None
 @njit(cache=True, nogil=True)
 def drawn_place(supply: Supply, work: RecordWorkspace, allowed: int) -> int:
     """Draw one of the weighed candidates: the first whose running sum is above a uniform integer."""
-    cumulative = work.cumulative
-    rest = below(supply.random, cumulative[allowed - 1])
-    low, high = 0, allowed - 1
-    while low < high:
-        middle = (low + high) >> 1
-        if cumulative[middle] > rest:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    cumulative = work.cumulative[:allowed]
+    rest = np.int64(below(supply.random, cumulative[-1]))
+    return int(np.searchsorted(cumulative, rest, side="right"))
 
 
 @njit(cache=True, nogil=True)

@@ -10,10 +10,9 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from tasks.core.aggregates.aggregates import Attribute
-from tasks.core.arrays import Ids
+from tasks.core.arrays import Ids, Words
 from tasks.core.errors import StoredTableMismatch
 from tasks.core.records.columns import Column, Schema
-from tasks.core.synthesis.assembly_kernels import gathered, packed, sort_within, spread
 from tasks.core.synthesis.records import AnySynthetic, SyntheticRecords, header_places
 from tasks.core.tables.writing import as_lines, quoted, quoted_texts
 
@@ -35,19 +34,35 @@ def order_records(
     """
     rank_of, attribute_of = _rank_attributes(headers, attributes)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
-    ranks = rank_of[attribute_ids]
-    sort_within(offsets, ranks)
+    ranks = _sort_within(sizes, rank_of[attribute_ids])
     width = max(len(attributes).bit_length(), 1)
     order = []
     for size in np.unique(sizes)[::-1]:
         records = np.flatnonzero(sizes == size)
-        keys = packed(offsets[records], int(size), ranks, width)
+        keys = _pack(ranks[offsets[records][:, None] + np.arange(int(size))[::-1]], width)
         order.append(records[np.lexsort(keys[::-1])] if size else records)
-    new_offsets, ids = gathered(
-        offsets, ranks, np.concatenate(order) if order else np.empty(0, np.int64), attribute_of
-    )
-    sort_within(new_offsets, ids)
+    places = np.concatenate([np.empty(0, np.int64), *order])
+    new_offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes[places], dtype=np.int64)])
+    moved = np.arange(len(ranks)) + np.repeat(offsets[places] - new_offsets[:-1], sizes[places])
+    ids = _sort_within(sizes[places], attribute_of[ranks[moved]])
     return SyntheticRecords(headers=headers, attributes=attributes, offsets=new_offsets, attribute_ids=ids)
+
+
+def _sort_within(sizes: Ids, values: Ids) -> Ids:
+    """The values of records of these sizes, one after the other, ascending within each."""
+    keys = np.repeat(np.arange(len(sizes)), sizes) << 32
+    keys |= values
+    keys.sort()
+    return keys.astype(np.int32)  # its lower half
+
+
+def _pack(ranks: Ids, width: int) -> Words:
+    """Keys (words, N) of rows of ranks, each of so many bits: they compare word by word as the rows do."""
+    each = 64 // width
+    keys = np.zeros((-(-ranks.shape[1] // each), len(ranks)), np.uint64)
+    for place, own in enumerate(ranks.T):
+        keys[place // each] = (keys[place // each] << np.uint64(width)) | own.astype(np.uint64)
+    return keys
 
 
 def _rank_attributes(headers: tuple[str, ...], attributes: tuple[Attribute, ...]) -> tuple[Ids, Ids]:
@@ -94,8 +109,9 @@ def cells_in_chunks(records: AnySynthetic, texts: pa.Array) -> Iterator[Ids]:
     for part in records.parts():
         for start in range(0, part.number_of_records, step):
             offsets = part.offsets[start : start + step + 1]
-            cells = np.empty((len(part.headers), len(offsets) - 1), np.int32)
-            spread(offsets, part.attribute_ids, header_of, cells)
+            ids = part.attribute_ids[offsets[0] : offsets[-1]]
+            cells = np.full((len(part.headers), len(offsets) - 1), -1, np.int32)
+            cells[header_of[ids], np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))] = ids
             yield cells
 
 

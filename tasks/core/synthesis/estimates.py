@@ -20,8 +20,8 @@ both are taken as they were drawn.
 """
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from math import prod, sqrt
 from statistics import NormalDist
@@ -34,6 +34,7 @@ from tasks.core.dp.workload.cells import cells_of_all_columns, domain_of
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import merged_tables, noisy_tables, whole_tables
 from tasks.core.fitting.least_squares import Residuals
+from tasks.core.synthesis.records import group_by_columns
 
 #: How often a true count may lie below its range, and how often above.
 _TAIL = 0.025
@@ -43,59 +44,46 @@ Places = tuple[int, ...]
 Range = tuple[Floats | None, Floats, Floats]
 
 
-@dataclass(frozen=True)
-class _Estimator:
-    """A weighted sum of independent noisy numbers.
-
-    Attributes:
-        people: weights of the counts that it is made of, by places: of a sample, each varies by chance.
-    """
-
-    residuals: Mapping[Places, float]
-    drawn: Mapping[Places, float]
-    people: Mapping[Places, float]
-
-    def times(self, factor: float) -> "_Estimator":
-        parts = (self.residuals, self.drawn, self.people)
-        return _Estimator(*({place: factor * weight for place, weight in part.items()} for part in parts))
-
-    def plus(self, other: "_Estimator") -> "_Estimator":
-        return _Estimator(
-            _add_weights(self.residuals, other.residuals),
-            _add_weights(self.drawn, other.drawn),
-            _add_weights(self.people, other.people),
-        )
+#: A weighted sum of independent noisy numbers: by places the weights of residuals, of tables as drawn, and of
+#: the counts of people that it is made of, each of which varies by chance where they are a sample.
+_Estimator = dict[tuple[str, Places], float]
 
 
-def _add_weights(one: Mapping[Places, float], other: Mapping[Places, float]) -> Mapping[Places, float]:
-    return {place: one.get(place, 0.0) + other.get(place, 0.0) for place in {**one, **other}}
+def _add_up(*parts: tuple[float, _Estimator]) -> _Estimator:
+    """The sum of estimators, each times its factor."""
+    whole: dict[tuple[str, Places], float] = {}
+    for factor, part in parts:
+        for key, weight in part.items():
+            whole[key] = whole.get(key, 0.0) + factor * weight
+    return whole
 
 
-class ReleaseCounts:
-    """The counts of combinations, by the noisy tables of one release."""
+def _weights(estimator: _Estimator, kind: str) -> Iterator[tuple[Places, float]]:
+    return ((places, weight) for (own, places), weight in estimator.items() if own == kind)
+
+
+class _ReleaseTables:
+    """The noisy tables of one release."""
 
     def __init__(self, measurement: WorkloadMeasurement) -> None:
-        self._domain = domain_of(measurement.cells)
-        self._residuals = Residuals(self._domain, whole_tables(measurement))
+        domain = domain_of(measurement.cells)
+        self.sizes, self.multi_valued = domain.sizes, domain.multi_valued
+        self.residuals = Residuals(domain, whole_tables(measurement))
         alone = [
             table.as_noisy() for table in measurement.values if measurement.cells[table.columns[0]].has_other
         ]
         pairs = [
             table.as_noisy() for table in measurement.tables if len({*table.columns}) < len(table.columns)
         ]
-        self._drawn = {table.columns: table for table in merged_tables([*alone, *pairs])}
-        self._share = float(measurement.sampled_share)
-
-    def of_columns(self, columns: ColumnNumbers, codes: Integers) -> Range:
-        """Where the true counts of combinations lie; a column that stands twice is held with two items."""
-        return _Combinations(self, columns, codes).find_range()
+        self.drawn = {table.columns: table for table in merged_tables([*alone, *pairs])}
+        self.share = float(measurement.sampled_share)
 
 
 class _Combinations:
-    def __init__(self, tables: ReleaseCounts, columns: ColumnNumbers, codes: Integers) -> None:
-        self._residuals, self._drawn = tables._residuals, tables._drawn
-        self._sizes, self._several = tables._domain.sizes, tables._domain.multi_valued
-        self._share, self._columns, self._codes = tables._share, columns, codes
+    """Combinations of the same columns; a column that stands twice is held with two items."""
+
+    def __init__(self, tables: _ReleaseTables, columns: ColumnNumbers, codes: Integers) -> None:
+        self._tables, self._share, self._columns, self._codes = tables, tables.share, columns, codes
 
     def find_range(self) -> Range:
         every = tuple(range(len(self._columns)))
@@ -108,7 +96,7 @@ class _Combinations:
         measured = {places: exact for places in subsets if (exact := self._estimator(places)) is not None}
         largest = [one for one in measured if not any({*one} < {*other} for other in measured)]
         at_least = [
-            measured[one].plus(measured[other]).plus(measured[both].times(-1))
+            _add_up((1, measured[one]), (1, measured[other]), (-1, measured[both]))
             for one, other in itertools.combinations(largest, 2)
             if {*one, *other} == {*every} and (both := tuple(sorted({*one} & {*other}))) in measured
         ]
@@ -125,38 +113,38 @@ class _Combinations:
         """Of those who hold the values at some places; None where the tables don't tell it."""
         columns = tuple(self._columns[place] for place in places)
         whole = self._of_residuals(places, columns) if len({*columns}) == len(columns) else None
-        drawn = _Estimator({}, {places: 1.0}, {places: 1.0}) if columns in self._drawn else None
+        people = {("people", places): 1.0}
+        drawn = {("drawn", places): 1.0, **people} if columns in self._tables.drawn else None
         if whole is None or drawn is None:
             return whole or drawn
         first, second = self._variance(whole), self._variance(drawn)
-        mean = whole.times(second / (first + second)).plus(drawn.times(first / (first + second)))
-        return _Estimator(mean.residuals, mean.drawn, {places: 1.0})
+        return _add_up((second / (first + second), whole), (first / (first + second), drawn)) | people
 
     def _of_residuals(self, places: Places, columns: ColumnNumbers) -> _Estimator | None:
-        kept = {place for place in places if self._columns[place] in self._several}
+        sizes, kept = self._tables.sizes, {p for p in places if self._columns[p] in self._tables.multi_valued}
         subsets = [
             subset
             for size in range(len(places) + 1)
             for subset in itertools.combinations(places, size)
             if kept <= {*subset}
         ]
-        if not all(self._residuals.holds(self._columns_at(subset)) for subset in subsets):
+        if not all(self._tables.residuals.holds(self._columns_at(subset)) for subset in subsets):
             return None
         weights = {
-            subset: 1 / prod(self._sizes[self._columns[p]] for p in places if p not in subset)
+            ("residual", subset): 1 / prod(sizes[self._columns[p]] for p in places if p not in subset)
             for subset in subsets
         }
-        return _Estimator(weights, {}, {places: 1.0})
+        return weights | {("people", places): 1.0}
 
     def _columns_at(self, places: Places) -> ColumnNumbers:
         return tuple(self._columns[place] for place in places)
 
     def _value(self, each: _Estimator) -> Floats:
         value = np.zeros(len(self._codes))
-        for places, weight in each.residuals.items():
-            value += weight * self._residuals.residual(self._columns_at(places))[self._at(places)]
-        for places, weight in each.drawn.items():
-            value += weight * self._drawn[self._columns_at(places)].counts[self._at(places)]
+        for places, weight in _weights(each, "residual"):
+            value += weight * self._tables.residuals.residual(self._columns_at(places))[self._at(places)]
+        for places, weight in _weights(each, "drawn"):
+            value += weight * self._tables.drawn[self._columns_at(places)].counts[self._at(places)]
         return value
 
     def _at(self, places: Places) -> tuple[Integers, ...]:
@@ -165,12 +153,13 @@ class _Combinations:
     def _variance(self, each: _Estimator) -> float:
         """Of the noise, which is the same for all combinations."""
         whole = 0.0
-        for places, weight in each.residuals.items():
+        for places, weight in _weights(each, "residual"):
             columns = self._columns_at(places)
-            centred = prod(1 - 1 / self._sizes[c] for c in columns if c not in self._several)
-            whole += weight**2 * self._residuals.residual_variance(columns) * centred
-        for places, weight in each.drawn.items():
-            whole += weight**2 * self._drawn[self._columns_at(places)].variance
+            single = [column for column in columns if column not in self._tables.multi_valued]
+            centred = prod(1 - 1 / self._tables.sizes[column] for column in single)
+            whole += weight**2 * self._tables.residuals.residual_variance(columns) * centred
+        for places, weight in _weights(each, "drawn"):
+            whole += weight**2 * self._tables.drawn[self._columns_at(places)].variance
         return whole
 
     def _half_width(self, each: _Estimator, tail: float) -> Floats | float:
@@ -183,7 +172,7 @@ class _Combinations:
         if self._share == 1:
             return z * sqrt(variance)
         chance = np.zeros(len(self._codes))
-        for places, weight in each.people.items():
+        for places, weight in _weights(each, "people"):
             exact = self._estimator(places)
             assert exact is not None, "an estimator is made of what is measured"
             chance += weight**2 * np.maximum(self._value(exact), 0) * (1 - self._share)
@@ -207,7 +196,7 @@ def ranges(measurement: WorkloadMeasurement, aggregates: Aggregates) -> list[Ran
 
 class _Ranges:
     def __init__(self, measurement: WorkloadMeasurement, aggregates: Aggregates) -> None:
-        self._tables = ReleaseCounts(measurement)
+        self._tables = _ReleaseTables(measurement)
         self._drawn = {table.columns: table.counts for table in noisy_tables(measurement)}
         for table in measurement.values:  # of items of an open column their values, which have no `other`
             self._drawn.setdefault(table.columns, table.as_noisy().counts)
@@ -223,28 +212,15 @@ class _Ranges:
         noisy, estimate = np.full(number, NOT_MEASURED), np.full(number, NOT_MEASURED)
         low, high = np.zeros(number), np.zeros(number)
         columns = self._columns[ids].reshape(number, length)
-        order = np.argsort(columns, axis=1, kind="stable")  # attributes are in the order of their text
-        codes = np.take_along_axis(self._codes[ids].reshape(number, length), order, axis=1)
-        for chosen, rows in _group_by_columns(np.take_along_axis(columns, order, axis=1)):
+        for chosen, codes, rows in group_by_columns(columns, self._codes[ids].reshape(number, length)):
             if chosen in self._drawn:
-                noisy[rows] = np.rint(self._drawn[chosen][tuple(codes[rows].T)]).astype(np.int64)
-            exact, low[rows], high[rows] = self._tables.of_columns(chosen, codes[rows])
+                noisy[rows] = np.rint(self._drawn[chosen][tuple(codes.T)]).astype(np.int64)
+            found = _Combinations(self._tables, chosen, codes).find_range()
+            exact, low[rows], high[rows] = found
             if exact is not None:
                 estimate[rows] = np.maximum(np.floor(exact + 0.5), 0).astype(np.int64)
         at_least = np.maximum(np.floor(low + _HAIR), 0).astype(np.int64)
         return Ranges(noisy, estimate, at_least, np.maximum(np.ceil(high - _HAIR), at_least).astype(np.int64))
-
-
-def _group_by_columns(columns: Integers) -> Sequence[tuple[ColumnNumbers, Integers]]:
-    """The rows of each different list of columns; a list ascending, as tables have it."""
-    if not len(columns):
-        return []
-    different, group = np.unique(columns, axis=0, return_inverse=True)
-    order = np.argsort(group, kind="stable")
-    bounds = np.searchsorted(group[order], np.arange(len(different) + 1))
-    return [
-        (tuple(row.tolist()), order[bounds[place] : bounds[place + 1]]) for place, row in enumerate(different)
-    ]
 
 
 def scale_to_records(counted: Aggregates, number: int) -> Aggregates:
@@ -254,13 +230,7 @@ def scale_to_records(counted: Aggregates, number: int) -> Aggregates:
     may have it, nobody holds anything: no combination is left, however many records were asked for.
     """
     if number == 0:
-        lengths = range(1, counted.reporting_length + 1)
-        return replace(
-            counted,
-            number_of_records=0,
-            combinations=tuple(np.empty((0, length), np.int32) for length in lengths),
-            counts=tuple(np.empty(0, np.int64) for _ in lengths),
-        )
+        return replace(counted.up_to(0).up_to(counted.reporting_length), number_of_records=0)
     if counted.number_of_records in (0, number):
         return replace(counted, number_of_records=number)
     factor = number / counted.number_of_records

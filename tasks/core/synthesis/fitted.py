@@ -191,7 +191,7 @@ def draw_fitted(
     *,
     number: int | None = None,
     threads: int = 0,
-    progress: ShareDone | None = None,
+    progress: ShareDone = lambda share: None,
 ) -> FittedRecords:
     """Records fitted to a measurement; the same arguments give the same records on any machine.
 
@@ -250,7 +250,7 @@ def write_fitted(
     *,
     number: int | None = None,
     threads: int = 0,
-    progress: ShareDone | None = None,
+    progress: ShareDone = lambda share: None,
 ) -> None:
     """Write records fitted to a measurement, and their cells; the same whoever works, in whatever order."""
     shards = record_shards(number_to_draw(measurement.number_of_records, number), place.most, seed)
@@ -271,10 +271,9 @@ def draw_fitted_shards(
     store: PartStore,
     workers: Workers,
     threads: int = 1,
-    progress: ShareDone | None = None,
+    progress: ShareDone = lambda share: None,
 ) -> list[StoredPart]:
     """Fit shards of records together, and publish each by itself: a record's form is its own matter."""
-    report = progress or (lambda share: None)
     fitted = fit_in_shards(
         domain_to_fit(measurement),
         noisy_tables(measurement),
@@ -282,12 +281,12 @@ def draw_fitted_shards(
         store=store.below("fit"),
         workers=workers,
         threads=threads,
-        progress=lambda share: report(_FIT * share),
+        progress=lambda share: progress(_FIT * share),
     )
     stored = store.put("measurement", measurement.write)
     parts = publish_shards(fitted.parts, partial(_publish_shard, stored), store, workers)
     store.remove(stored.key)
-    report(1.0)
+    progress(1.0)
     return parts
 
 

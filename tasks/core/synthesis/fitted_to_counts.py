@@ -38,6 +38,7 @@ from tasks.core.records.rulebook import MOST_CELLS_OF_A_MASK, Coding, Rulebook
 from tasks.core.synthesis.assembly import order_records
 from tasks.core.synthesis.records import (
     SyntheticRecords,
+    group_by_columns,
     header_places,
     join_shards,
     number_to_draw,
@@ -270,7 +271,7 @@ def draw_fitted_to_counts(
     held: HeldConstraints | None = None,
     number: int | None = None,
     threads: int = 0,
-    progress: ShareDone | None = None,
+    progress: ShareDone = lambda share: None,
 ) -> SyntheticRecords:
     """Records fitted to reported counts; the same arguments give the same records on any machine.
 
@@ -279,12 +280,11 @@ def draw_fitted_to_counts(
         held: the constraints that every record holds; None: there are none.
         number: how many records; None: the reported number, or 0 where that is below 0.
     """
-    report = progress or (lambda share: None)
     wanted = number_to_draw(aggregates.number_of_records, number)
     tables = ReportedTables(aggregates, resolution, held)
     search = HeldRecords(tables.domain, tables.margins, wanted, seed, tables.variance, threads)
-    tables.approach(search, wanted, report)
-    report(1.0)
+    tables.approach(search, wanted, progress)
+    progress(1.0)
     return tables.published(search.records)
 
 
@@ -381,19 +381,8 @@ class ReportedTables:
             return {}
         ids = self._aggregates.combinations[length - 1]
         counts = self._aggregates.counts[length - 1].astype(np.float64) + self._mean_missing
-        headers = self._header[ids]
-        order = np.argsort(headers, axis=1, kind="stable")
-        headers = np.take_along_axis(headers, order, axis=1)
-        codes = np.take_along_axis(self._code[ids], order, axis=1)
-        different, group = np.unique(headers, axis=0, return_inverse=True)
-        by_group = np.argsort(group, kind="stable")
-        bounds = np.searchsorted(group[by_group], np.arange(len(different) + 1))
-        return {
-            tuple(row.tolist()): (codes[rows], counts[rows])
-            for row, rows in (
-                (row, by_group[bounds[place] : bounds[place + 1]]) for place, row in enumerate(different)
-            )
-        }
+        grouped = group_by_columns(self._header[ids], self._code[ids])
+        return {headers: (codes, counts[rows]) for headers, codes, rows in grouped}
 
     def _fill_missing(self, implied: Floats, cells: tuple[Integers, Floats] | None) -> Floats:
         """Reported cells as reported, cells without absent values as implied but below the threshold."""
@@ -457,7 +446,7 @@ def write_fitted_to_counts(
     held: HeldConstraints | None = None,
     number: int | None = None,
     threads: int = 1,
-    progress: ShareDone | None = None,
+    progress: ShareDone = lambda share: None,
 ) -> None:
     """Write records fitted to reported counts; the same whoever works, in whatever order."""
     shards = record_shards(number_to_draw(aggregates.number_of_records, number), place.most, seed)
@@ -488,26 +477,25 @@ def draw_fitted_to_counts_shards(
     store: PartStore,
     workers: Workers,
     threads: int = 1,
-    progress: ShareDone | None = None,
+    progress: ShareDone = lambda share: None,
 ) -> list[StoredPart]:
     """Fit shards of records together; records and what is counted in them stay in their shards.
 
     ``reported``: the tables, wherever it is called; can be sent.
     """
-    report = progress or (lambda share: None)
     tables, fit = reported(), store.below("fit")
     number = sum(shard.number_of_records for shard in shards)
     search = ShardedSearch(
         tables.domain, shards, tables.variance, store=fit, workers=workers, threads=threads
     )
-    tables.approach(search, number, lambda share: report(_FIT * share))
+    tables.approach(search, number, lambda share: progress(_FIT * share))
     possible = tables.unreported()
     found = workers.each("find values", partial(_unreported, reported), search.held) if possible else []
     # Attributes are those of all shards, so that all have the same.
     used = {attribute for attributes in found for attribute in attributes}
     unreported = [attribute for attribute in possible if attribute in used]
     parts = publish_shards(search.held, partial(_publish_shard, reported, unreported), store, workers)
-    report(1.0)
+    progress(1.0)
     return parts
 
 

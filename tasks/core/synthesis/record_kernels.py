@@ -17,8 +17,8 @@ import numpy as np
 from tasks.core.arrays import Codes, Flags, Ids, Integers
 from tasks.core.compiling.decorator import njit
 from tasks.core.random_kernels import RecordStates, begin_states, state_below
-from tasks.core.synthesis.index_kernels import ONE
-from tasks.core.synthesis.row_set_kernels import (
+from tasks.core.synthesis.index import ONE
+from tasks.core.synthesis.rows import (
     BITS,
     HELD,
     KIND,
@@ -346,13 +346,6 @@ def cut_used_up(drafts: Drafts, first: int, available: Integers) -> Ids:
                 number += 1
                 break
     return numbers[:number]
-
-
-@njit(cache=True, nogil=True)
-def begin_streams(drafts: Drafts, base: np.uint64, first: int) -> None:
-    """Begin the streams ``first``, ``first + 1``, ... of a stage for records without an attribute."""
-    begin_states(drafts.states, base, first)
-    drafts.sizes[:] = 0
 
 
 @njit(cache=True, nogil=True)

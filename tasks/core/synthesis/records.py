@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 
 from tasks.core.aggregates.aggregates import Attribute, attribute_table, attributes_of_table
 from tasks.core.aggregates.wide_form import attribute
-from tasks.core.arrays import Ids, Integers
+from tasks.core.arrays import ColumnNumbers, Ids, Integers
 from tasks.core.parts.store import PartStore, StoredPart
 from tasks.core.parts.workers import Workers
 from tasks.core.records.columns import Column
@@ -203,6 +203,25 @@ def number_attributes(
     for place, (_, column, code) in enumerate(found):
         ids[column][code] = place
     return tuple(each for each, _, _ in found), ids
+
+
+def group_by_columns(
+    columns: Integers, codes: Integers
+) -> Iterator[tuple[ColumnNumbers, Integers, Integers]]:
+    """The codes of rows that are of the same columns, both (N, length): ascending by column; and which rows.
+
+    >>> [(own, found.tolist()) for own, found, _ in group_by_columns(np.array([[2, 0]]), np.array([[7, 5]]))]
+    [((0, 2), [[5, 7]])]
+    """
+    if not len(columns):
+        return
+    order = np.argsort(columns, axis=1, kind="stable")
+    columns, codes = (np.take_along_axis(each, order, axis=1) for each in (columns, codes))
+    different, group = np.unique(columns, axis=0, return_inverse=True)
+    by_group = np.argsort(group, kind="stable")
+    ends = np.cumsum(np.bincount(group))
+    for own, rows in zip(different.tolist(), np.split(by_group, ends[:-1]), strict=True):
+        yield tuple(own), codes[rows], rows
 
 
 def publish_shards(

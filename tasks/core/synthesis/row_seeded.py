@@ -20,8 +20,7 @@ from tasks.core.random_kernels import stream
 from tasks.core.synthesis.assembly import order_records
 from tasks.core.synthesis.record_kernels import choose_spare_rows, remove_excess, shuffled
 from tasks.core.synthesis.records import SyntheticRecords
-from tasks.core.synthesis.row_set_kernels import fill_lists
-from tasks.core.synthesis.rows import FrequentRows, block_cells, count_held
+from tasks.core.synthesis.rows import FrequentRows, block_cells, count_held, fill_lists
 from tasks.core.synthesis.tree import (
     Consolidation,
     DrawnRecords,
@@ -56,24 +55,23 @@ _LOOKED_AT = 1 << 16
 
 
 def draw_row_seeded(
-    rows: FrequentRows, seed: int, *, threads: int = 1, progress: ShareDone | None = None
+    rows: FrequentRows, seed: int, *, threads: int = 1, progress: ShareDone = lambda share: None
 ) -> SyntheticRecords:
     """Draw synthetic records by S4.1, in the published order (S4.0), none empty; on any machine the same.
 
     The seed is as sensitive as the rows.
     """
-    report = progress or (lambda share: None)
     table = table_of(rows)
-    grown = _grow_records(rows, table, seed, threads, lambda share: report(_SHARE_OF_ROWS * share))
+    grown = _grow_records(rows, table, seed, threads, lambda share: progress(_SHARE_OF_ROWS * share))
     uses = np.bincount(grown.attribute_ids, minlength=len(rows.attributes))
     missing = rows.counts // rows.resolution * rows.resolution - uses
     added = Consolidation(table, np.maximum(missing, 0), seed).run(
-        threads, lambda share: report(_SHARE_OF_ROWS + (1 - _SHARE_OF_ROWS) * share)
+        threads, lambda share: progress(_SHARE_OF_ROWS + (1 - _SHARE_OF_ROWS) * share)
     )
     del table
     drawn = remove_excess_uses(join_drawn([grown, added]), np.maximum(-missing, 0), seed)
     synthetic = order_records(rows.headers, rows.attributes, drawn.sizes, drawn.attribute_ids)
-    report(1.0)
+    progress(1.0)
     return synthetic
 
 

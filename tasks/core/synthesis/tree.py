@@ -22,14 +22,13 @@ import numpy as np
 
 from tasks.core.arrays import Codes, Flags, Ids, Integers, ShareDone
 from tasks.core.pool import Job, run_jobs
-from tasks.core.random_kernels import stream
+from tasks.core.random_kernels import begin_states, stream
 from tasks.core.synthesis.record_kernels import (
     CANDIDATES,
     Drafts,
     Drawing,
     Effort,
     Work,
-    begin_streams,
     cut_used_up,
     draw_in_turn,
     finish_seeded,
@@ -40,8 +39,14 @@ from tasks.core.synthesis.record_kernels import (
     split,
     use_up_in_order,
 )
-from tasks.core.synthesis.row_set_kernels import BlockIndex
-from tasks.core.synthesis.rows import FrequentRows, block_cells, build_block_index, count_held, row_set
+from tasks.core.synthesis.rows import (
+    BlockIndex,
+    FrequentRows,
+    block_cells,
+    build_block_index,
+    count_held,
+    row_set,
+)
 
 
 class DrawnRecords(NamedTuple):
@@ -54,9 +59,9 @@ class DrawnRecords(NamedTuple):
 def drafts_of(like: Codes, number: int, base: np.uint64, first: int) -> Drafts:
     """Empty records, of the type and slots of ``like``, with the streams from ``first`` on of a stage."""
     drafts = Drafts(
-        np.empty((number, like.shape[1]), like.dtype), np.empty(number, np.int32), np.empty(number, np.uint64)
+        np.empty((number, like.shape[1]), like.dtype), np.zeros(number, np.int32), np.empty(number, np.uint64)
     )
-    begin_streams(drafts, base, first)
+    begin_states(drafts.states, base, first)
     return drafts
 
 

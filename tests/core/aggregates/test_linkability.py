@@ -19,13 +19,12 @@ from tasks.core.aggregates.linkability import (
     single_out,
     single_out_of_whole,
 )
-from tasks.core.aggregates.marginals import count_marginals, each_beside
-from tasks.core.errors import ParameterError
+from tasks.core.aggregates.marginals import each_beside
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.marginals import coded
 from tests.oracles.partitions import FarAway, in_partitions
-from tests.oracles.rare import ONE_THREAD, T1_FILE, T4_FILE, analyse_records, analysed, counted, from_file
+from tests.oracles.rare import T1_FILE, T4_FILE, analyse_records, analysed, counted, from_file
 from tests.oracles.raw_tables import raw_tables, single_valued
 
 
@@ -152,14 +151,6 @@ def test_the_most_linkable_of_the_five_records(tmp_path):
     assert [(c.name, round(c.rare_pct, 4)) for c in found.columns] == [
         ("C", 100.0), ("A", 83.3333), ("B", 83.3333),
     ]  # fmt: skip
-
-
-def test_counts_of_chosen_columns_are_refused(tmp_path):
-    records, _ = from_file(T1_FILE, tmp_path)
-    (tmp_path / "chosen").mkdir()
-    chosen = count_marginals(tmp_path / "records", tmp_path / "chosen", [(0, 1)], ONE_THREAD)
-    with pytest.raises(ParameterError):
-        single_out(records, chosen, 2)
 
 
 @pytest.mark.parametrize("lengths", [(1, 2), (2, 1)])

@@ -43,18 +43,18 @@ def by_duckdb():
         yield
 
 
-def counted(records: CodedRecords, folder: Path, workload=3, resources=ONE_THREAD) -> Marginals:
+def counted(records: CodedRecords, folder: Path, length=3, resources=ONE_THREAD) -> Marginals:
     """By DuckDB; the same bytes are counted in memory."""
     source, destination = stored(records, folder / "records"), made(folder / "marginals")
-    found = count_marginals(source, destination, workload, resources)
-    assert digest(in_memory(source, folder / "few", workload)) == digest(destination)
+    found = count_marginals(source, destination, length, resources)
+    assert digest(in_memory(source, folder / "few", length)) == digest(destination)
     return found
 
 
-def in_memory(source: Path, destination: Path, workload: int | list[tuple[int, ...]]) -> Path:
+def in_memory(source: Path, destination: Path, length: int) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(marginals, "_FEW_RECORDS", 1 << 40)
-        return count_marginals(source, made(destination), workload, ONE_THREAD).folder
+        return count_marginals(source, made(destination), length, ONE_THREAD).folder
 
 
 def digest(folder: Path) -> dict[str, str]:
@@ -146,8 +146,8 @@ def test_columns_of_thousands_of_values_count_right(tmp_path):
     found = counted(records, tmp_path, 4)
     for length in found.lengths:
         expected = count(table, length)
-        rows_ = found.table(length).to_pylist()
-        combinations = found.facts.counted(length)
+        rows_ = pq.read_table(found.path(length)).to_pylist()
+        combinations = found.facts.combinations(length)
         assert {
             frozenset(
                 (column, f"{column}-{row[f'code_{place}']}")
@@ -189,11 +189,11 @@ def test_what_does_not_fit_is_spilled_and_counted_right(tmp_path):
     records = wide_table(1_500_000, 2, [1000, 1000, 1000])
     source = stored(records, tmp_path / "records")
     resources = QueryResources(tmp_path, 1, 64)
-    marginals = count_marginals(source, made(tmp_path / "marginals"), [(0, 1, 2)], resources)
+    marginals = count_marginals(source, made(tmp_path / "marginals"), 3, resources)
     filled = np.stack([codes.astype(np.int64) for codes in records.slots], axis=1)
     filled = filled[(filled > 0).all(axis=1)]
     keys, counts = np.unique((filled[:, 0] << 20) + (filled[:, 1] << 10) + filled[:, 2], return_counts=True)
-    table = marginals.table(3)
+    table = pq.read_table(marginals.path(3))
     found = (table["code_1"].to_numpy().astype(np.int64) << 20) + (table["code_2"].to_numpy() << 10)
     assert np.array_equal(found + table["code_3"].to_numpy(), keys)
     assert np.array_equal(table["count"].to_numpy(), counts)
@@ -211,25 +211,10 @@ def test_row_groups_do_not_tell_how_the_rows_arrived(tmp_path, monkeypatch):
     assert (tmp_path / "one").read_bytes() == (tmp_path / "many").read_bytes()
 
 
-def test_a_set_of_columns_counts_as_it_does_among_all(tmp_path):
-    records = wide_table(500, 3, [3, 4, 5, 2])
-    everything = counted(records, tmp_path / "all")
-    chosen = counted(records, tmp_path / "chosen", [(3, 1), (0, 1, 2), (2, 0)])
-    assert chosen.lengths == (2, 3)
-    for length in chosen.lengths:
-        ids = list(chosen.facts.counted(length))
-        table = everything.table(length).to_pandas()
-        expected = table[table.combination_id.isin(ids)].reset_index(drop=True)
-        assert chosen.table(length).to_pandas().equals(expected)
-    assert set(chosen.facts.counted(2).values()) == {(1, 3), (0, 2)}
-    with pytest.raises(ParameterError, match="reporting length"):
-        as_aggregates(chosen)
-
-
-@pytest.mark.parametrize("workload", [0, -2, [(0, 0)], [(0, 7)], [()]])
-def test_a_workload_that_cannot_be_formed_is_refused(tmp_path, workload):
+@pytest.mark.parametrize("length", [0, -2])
+def test_a_length_that_is_none_is_refused(tmp_path, length):
     with pytest.raises(ParameterError):
-        counted(coded(ABC, T1), tmp_path, workload)
+        counted(coded(ABC, T1), tmp_path, length)
 
 
 def test_partials_of_different_tables_do_not_add_up(tmp_path):
@@ -242,7 +227,7 @@ def test_partials_of_different_tables_do_not_add_up(tmp_path):
 @pytest.mark.parametrize("table", [[], [[set(), set(), set()]] * 3])
 def test_tables_of_nothing_have_no_combinations(tmp_path, table):
     marginals = counted(coded(ABC, table), tmp_path)
-    assert [marginals.table(length).num_rows for length in marginals.lengths] == [0, 0, 0]
+    assert [pq.read_table(marginals.path(length)).num_rows for length in marginals.lengths] == [0, 0, 0]
     assert as_aggregates(marginals).number_of_records == len(table)
 
 
@@ -264,21 +249,21 @@ def test_progress_goes_up_to_one(tmp_path):
 @given(slots=st.lists(st.integers(0, 4), min_size=1, max_size=7), length=st.integers(1, 8))
 def test_more_sets_of_columns_than_can_be_listed_are_refused_before_they_are(slots, length):
     schema = Schema(tuple(Column(f"c{number}") for number in range(5)))
-    facts = stored_marginals.MarginalFacts(schema, tuple(sorted(slots)), ((),) * 5, 1, {})
+    facts = stored_marginals.MarginalFacts(schema, tuple(sorted(slots)), ((),) * 5, 1)
     sets = sum(len(facts.combinations(k)) for k in range(1, min(length, len(slots)) + 1))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stored_marginals, "MOST_COMBINATIONS", sets + 1)  # the empty set is counted too
-        facts.with_workload(length)
+        facts.up_to(length)
         patch.setattr(stored_marginals, "MOST_COMBINATIONS", sets)
         with pytest.raises(ResourceLimit):
-            facts.with_workload(length)
+            facts.up_to(length)
 
 
 def test_one_record_of_many_items_does_not_exhaust_the_machine():
     schema = Schema((Column("tags", delimiter=";", max_items=0),))
-    facts = stored_marginals.MarginalFacts(schema, (0,) * 200, ((),), 1, {})
-    assert facts.with_workload(-1).workload[200] is None, "one column's items are few sets"
+    facts = stored_marginals.MarginalFacts(schema, (0,) * 200, ((),), 1)
+    assert facts.up_to(-1).longest == 200, "one column's items are few sets"
     schema = Schema(tuple(Column(f"c{number}") for number in range(40)))
-    facts = stored_marginals.MarginalFacts(schema, tuple(range(40)), ((),) * 40, 1, {})
+    facts = stored_marginals.MarginalFacts(schema, tuple(range(40)), ((),) * 40, 1)
     with pytest.raises(ResourceLimit, match="reporting_length"):
-        facts.with_workload(-1)
+        facts.up_to(-1)

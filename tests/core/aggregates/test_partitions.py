@@ -66,16 +66,6 @@ def test_so_many_partitions_are_added_up_at_a_time(tmp_path, monkeypatch):
     assert seen == [("count", [1] * 5), ("add up 1", [2, 2, 1]), ("add up 2", [2, 1])]
 
 
-def test_chosen_columns_are_counted_in_partitions(tmp_path):
-    records = coded(*single_valued("x,y,1 x,.,1 y,y,."))
-    for name in ("whole", "records", "parts"):
-        (tmp_path / name).mkdir()
-    records.write(tmp_path / "records")
-    count_marginals(tmp_path / "records", tmp_path / "whole", [(0, 2), (1,)], ONE_THREAD)
-    count_table(in_partitions(records, tmp_path, 2), tmp_path / "parts", [(0, 2), (1,)], ONE_THREAD)
-    assert files(tmp_path / "parts") == files(tmp_path / "whole")
-
-
 def test_nothing_is_left_of_a_count_that_fails(tmp_path):
     (tmp_path / "parts").mkdir()
     parted = in_partitions(coded(*single_valued("x x y")), tmp_path, 2)

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.interchange import write_reportable_tsv
-from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.protection import protect_counts
 from tasks.core.errors import ParameterError
 from tests.oracles.marginals import coded, count, read_back
@@ -107,11 +106,3 @@ def test_a_resolution_below_one_is_refused(tmp_path, resolution):
     _, marginals = from_file(T1_FILE, tmp_path)
     with pytest.raises(ParameterError, match="at least 1"):
         protect_counts(marginals, resolution, ONE_THREAD)
-
-
-def test_counts_of_chosen_columns_are_refused(tmp_path):
-    from_file(T1_FILE, tmp_path)
-    (tmp_path / "chosen").mkdir()
-    chosen = count_marginals(tmp_path / "records", tmp_path / "chosen", [(0, 1)], ONE_THREAD)
-    with pytest.raises(ParameterError):
-        protect_counts(chosen, 2, ONE_THREAD)

@@ -20,7 +20,7 @@ from tasks.core.aggregates.aggregates import (
     write_all_ranges,
 )
 from tasks.core.aggregates.cubes import count_in_memory
-from tasks.core.aggregates.interchange import write_estimates_parquet, write_estimates_tsv
+from tasks.core.aggregates.interchange import write_reportable_parquet, write_reportable_tsv
 from tasks.core.aggregates.selections import TextOrder
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.dp.workload.parameters import LongerSets, Shares
@@ -246,7 +246,7 @@ def test_where_the_noisy_count_is_none_no_combination_is_reported_however_many_r
     assert aggregates.number_of_records == 0 and len(aggregates.combinations) == 3
     assert all(not len(counts) for counts in aggregates.counts)
     found = ranges(measured, aggregates)
-    write_estimates_tsv(aggregates, found, tmp_path / "a.tsv")
+    write_reportable_tsv(aggregates, tmp_path / "a.tsv", found)
     assert (tmp_path / "a.tsv").read_text().splitlines()[1:] == ["record_count\t0\tmeasured\t\t\t\t"]
 
 
@@ -256,8 +256,8 @@ def test_the_estimates_say_the_same_as_text_and_as_parquet(number, tmp_path):
     measured = draw(people(400, 3), parameters(4.0))
     aggregates = reported(measured, 3, number=number)
     found = ranges(measured, aggregates)
-    write_estimates_tsv(aggregates, found, tmp_path / "a.tsv")
-    write_estimates_parquet(aggregates, found, tmp_path / "a.parquet")
+    write_reportable_tsv(aggregates, tmp_path / "a.tsv", found)
+    write_reportable_parquet(aggregates, tmp_path / "a.parquet", found)
     with (tmp_path / "a.tsv").open(newline="", encoding="utf-8") as file:
         header, *lines = csv.reader(file, delimiter="\t")
     stored = pq.read_table(tmp_path / "a.parquet").to_pylist()

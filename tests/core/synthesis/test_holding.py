@@ -16,8 +16,7 @@ from tasks.core.synthesis.aggregate_seeded import (
     hold_to_rows,
 )
 from tasks.core.synthesis.aggregate_seeded_kernels import find_holders, keep_held
-from tasks.core.synthesis.row_set_kernels import HELD, count_with, narrow
-from tasks.core.synthesis.rows import block_cells, build_block_index
+from tasks.core.synthesis.rows import HELD, block_cells, build_block_index, count_with, narrow
 from tests.oracles.aggregate_seeded import Combination, Oracle, oracle_of
 from tests.oracles.law import check_law
 from tests.oracles.raw_tables import (

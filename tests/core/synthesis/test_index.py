@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from tasks.core.errors import ParameterError
-from tasks.core.synthesis.index import build_index, scale_up
-from tasks.core.synthesis.index_kernels import MISSING, longer_combination
+from tasks.core.synthesis.index import MISSING, build_index, longer_combination, scale_up
 from tests.oracles.aggregate_seeded import aggregates_of, closed, dictionary
 from tests.oracles.random_tables import noisy_aggregates
 

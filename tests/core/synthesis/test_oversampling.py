@@ -11,11 +11,18 @@ from scipy.stats import ttest_ind
 from tasks.core.errors import InternalError
 from tasks.core.random_kernels import stream
 from tasks.core.synthesis.index import build_index
-from tasks.core.synthesis.oversampling_kernels import Combinations, Limits, draw_limited
 from tasks.core.synthesis.record_kernels import Effort
 from tasks.core.synthesis.rows import block_cells, build_block_index
 from tasks.core.synthesis.tree import drafts_of, drawing_over, drawn_of
-from tasks.core.synthesis.value_seeded import Oversampling, allowed, draw_oversampled, draw_value_seeded
+from tasks.core.synthesis.value_seeded import (
+    Combinations,
+    Limits,
+    Oversampling,
+    allowed,
+    draw_limited,
+    draw_oversampled,
+    draw_value_seeded,
+)
 from tests.oracles.law import check_law
 from tests.oracles.oversampling import Oversampled
 from tests.oracles.raw_tables import (

@@ -14,8 +14,7 @@ from scipy.stats import chi2_contingency
 from tasks.core.arrays import Integers
 from tasks.core.synthesis.record_kernels import choose_spare_rows
 from tasks.core.synthesis.row_seeded import _choose_left_out_rows, draw_row_seeded, remove_excess_uses
-from tasks.core.synthesis.row_set_kernels import fill_lists
-from tasks.core.synthesis.rows import FrequentRows, block_cells, count_held
+from tasks.core.synthesis.rows import FrequentRows, block_cells, count_held, fill_lists
 from tasks.core.synthesis.tree import Consolidation, DrawnRecords, table_of
 from tasks.core.synthesis.unseeded import draw_unseeded
 from tasks.core.synthesis.value_seeded import Oversampling, draw_value_seeded

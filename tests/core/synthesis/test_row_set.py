@@ -5,19 +5,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.synthesis.row_set_kernels import (
+from tasks.core.synthesis.rows import (
     BITS,
     HELD,
     KIND,
     LIST,
     begin_with_all,
     bits_of,
+    build_block_index,
+    count_held,
     count_with,
     narrow,
     present_rows,
     row_at,
+    row_set,
 )
-from tasks.core.synthesis.rows import build_block_index, count_held, row_set
 
 ATTRIBUTES, ROWS = 5, 200
 

@@ -15,8 +15,7 @@ from tasks.core.synthesis.aggregate_seeded_kernels import (
     weigh,
     weigh_alone,
 )
-from tasks.core.synthesis.index import build_index
-from tasks.core.synthesis.index_kernels import longer_combination
+from tasks.core.synthesis.index import build_index, longer_combination
 from tests.oracles.aggregate_seeded import (
     Oracle,
     aggregates_of,
