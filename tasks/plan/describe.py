@@ -11,10 +11,10 @@ from tasks.configuration.sections import utility_problems
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.odcs import load_contract
 from tasks.core.contracts.public_schema import build_schema
+from tasks.core.dp.budget import AnyParameters
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean, list_some
 from tasks.core.ledger.ledger import open_ledger
-from tasks.core.ledger.mechanisms import AnyParameters
 from tasks.core.ledger.place import is_begun
 from tasks.core.records.columns import Schema
 from tasks.core.tables.column_names import bare_name, matching_name

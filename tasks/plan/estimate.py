@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import plan_release
-from tasks.core.dp.group_privacy import FirstLength
+from tasks.core.dp.measurement import LengthOne
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.dp.workload.expected import planned_first_length
 from tasks.core.dp.workload.parameters import WorkloadParameters
@@ -162,12 +162,8 @@ def _levels(schema: Schema, parameters: DpParameters) -> tuple[LevelEstimate, ..
         sigma = planned.sigmas[length - 1]
         scale = thresholds.scale(sigma, sensitivity)
         if length == 1:
-            opened = sum(column.max_items for column in schema.columns if column.is_open)
-            least = (
-                thresholds.first_threshold(scale, min(sensitivity, opened), planned.threshold_delta)
-                if opened
-                else None
-            )
+            opened = min(sensitivity, schema.open_items)
+            least = thresholds.first_threshold(scale, opened, planned.threshold_delta) if opened else None
         else:
             least = thresholds.level_threshold(parameters.thresholds, length, scale, before, candidates)
         bar = float(thresholds.error_bar(scale, 0.95))
@@ -176,14 +172,14 @@ def _levels(schema: Schema, parameters: DpParameters) -> tuple[LevelEstimate, ..
     return tuple(levels)
 
 
-def first_length(described: RunFacts, records: int) -> FirstLength:
+def first_length(described: RunFacts, records: int) -> LengthOne:
     """What the guarantee for several rows depends on: the draw of single values of about so many records."""
     schema, parameters = described.schema, described.drawn
-    opened = sum(column.max_items for column in schema.columns if column.is_open)
     if isinstance(parameters, WorkloadParameters):  # which draws single values without a level of their own
         return planned_first_length(parameters, schema.measured, records)
     level = _levels(schema, parameters)[0]
-    return FirstLength(level.threshold, level.scale, min(level.sensitivity, opened))
+    opened = min(level.sensitivity, schema.open_items)
+    return LengthOne(level.threshold, level.scale, level.sensitivity, opened)
 
 
 def _candidates(sizes: list[int], length: int) -> list[int]:

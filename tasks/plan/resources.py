@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
+from tasks.core.dp.budget import AnyParameters
 from tasks.core.dp.workload.limits import worst_case_bytes
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.errors import ParameterError, ResourceLimit
-from tasks.core.ledger.mechanisms import AnyParameters
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Schema
 from tasks.leftovers import process_mark

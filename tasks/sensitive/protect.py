@@ -9,11 +9,11 @@ from contextlib import closing
 from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
-from tasks.core.dp.budget import Charge
+from tasks.core.dp import release
+from tasks.core.dp.budget import Charge, nominal_charge
 from tasks.core.dp.sampling.stream import WordStream
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.figures import count_of, plain_up
-from tasks.core.ledger import mechanisms
 from tasks.core.ledger.account import Registration
 from tasks.core.ledger.dataset_notes import BROKEN, DRAW, SKIP, Policy
 from tasks.core.ledger.drawing import WAITING_FOR_THE_DRAW, ReleaseMeasurement, draw_once
@@ -48,7 +48,7 @@ def release_name(configuration: RunConfiguration, described: RunFacts) -> Releas
 
 def charge_of_run(described: RunFacts) -> Charge:
     """What a release is charged, fixed before the draw (R9)."""
-    return mechanisms.nominal_charge(described.drawn, described.schema)
+    return nominal_charge(described.drawn, described.schema)
 
 
 def registration(configuration: RunConfiguration, described: RunFacts, charge: Charge) -> Registration:
@@ -264,7 +264,7 @@ def protect_records(
             # Before the first word: whatever is kept of this draw holds the verdicts on its own table.
             shutil.copyfile(workspace.path(judged) / VERDICTS, folder / CONTRACT)
         # The stream's key is made here, in the thread and process that use it (R17).
-        measurement = mechanisms.draw_measurement(
+        measurement = release.draw_measurement(
             open_for_draw(workspace, records),
             admitted.described.drawn,
             WordStream(),

@@ -7,8 +7,8 @@ from dataclasses import asdict
 
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.sections import Model
+from tasks.core.dp.budget import AnyParameters
 from tasks.core.dp.workload.parameters import WorkloadParameters
-from tasks.core.ledger.mechanisms import AnyParameters
 from tasks.core.records.columns import Schema
 from tasks.core.records.dropped import DroppedCells, is_any_lost, write_dropped
 from tasks.core.records.encoding import EncodingOptions, encode

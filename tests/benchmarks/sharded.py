@@ -84,7 +84,7 @@ def main() -> int:
             before_first_word=lambda: None,
         )
         number = max(0, measurement.number_of_records)
-        targets = fit(domain_to_fit(measurement), noisy_tables(measurement), number, seed).targets
+        _, targets = fit(domain_to_fit(measurement), noisy_tables(measurement), number, seed)
         for shards in (1, *options.shards):
             figures, codes = made_in(measurement, seed, shards, targets)
             figures |= marginal_scores(table, codes)

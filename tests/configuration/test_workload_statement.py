@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tasks.core.aggregates.cubes import count_in_memory
+from tasks.core.dp.budget import nominal_charge
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
@@ -18,7 +19,6 @@ from tasks.core.dp.workload.parameters import LongerSets, Shares, Step, Workload
 from tasks.core.evaluation.comparison import code_synthetic
 from tasks.core.evaluation.fit import evaluate_fit
 from tasks.core.ledger.ledger import Ledger
-from tasks.core.ledger.mechanisms import nominal_charge
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.navigation.inputs import ReportInputs
 from tasks.core.navigation.report import render_page

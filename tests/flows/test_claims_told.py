@@ -7,7 +7,7 @@ import pytest
 
 from tasks.configuration.flat_file import from_flat
 from tasks.core.aggregates.aggregates import read_aggregates, read_all_ranges
-from tasks.core.dp.group_privacy import FirstLength, group_guarantees
+from tasks.core.dp.group_privacy import group_guarantees
 from tasks.core.navigation.inputs import ReportInputs
 from tasks.core.navigation.report import render_page
 from tasks.core.queries import QueryResources
@@ -85,7 +85,7 @@ def test_without_a_subject_id_check_run_and_statement_say_that_a_row_is_protecte
     workspace, measurement = measured(configuration)
     drawn = open_drawn(workspace, measurement).measurement()
     # Nothing was dropped, so that check knew every constant before the draw.
-    worth = group_guarantees(drawn.mu_squared, drawn.parameters.delta, FirstLength.of(drawn))
+    worth = group_guarantees(drawn.mu_squared, drawn.parameters.delta, drawn.length_one)
     for entry in worth:
         if entry["epsilon"] is not None:
             assert f"{entry['rows']:>3} rows: epsilon {entry['epsilon']:.3g}" in shown

@@ -126,8 +126,8 @@ def test_a_dataset_that_has_releases_drawn_whatever_the_table_is_never_skips(tmp
 
 @pytest.mark.slow
 def test_a_lost_draw_of_a_changed_table_is_made_up_for_by_the_next_run(tmp_path, monkeypatch):
+    from tasks.core.dp import release
     from tasks.core.errors import MeasurementLost
-    from tasks.core.ledger import mechanisms
 
     def dies(*given: Any, before_first_word: Callable[[], None], **more: Any) -> None:
         before_first_word()
@@ -137,7 +137,7 @@ def test_a_lost_draw_of_a_changed_table_is_made_up_for_by_the_next_run(tmp_path,
     _run(_asked(tmp_path, "1", on_unchanged="skip"))
     _write(tmp_path, ROWS[:-1])
     with monkeypatch.context() as patch:
-        patch.setattr(mechanisms, "draw_measurement", dies)
+        patch.setattr(release, "draw_measurement", dies)
         with pytest.raises(MeasurementLost):
             _run(_asked(tmp_path, "2", on_unchanged="skip"))
     assert "unchanged" not in _run(_asked(tmp_path, "2", on_unchanged="skip"))

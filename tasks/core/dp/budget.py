@@ -13,9 +13,11 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cache
 
-from tasks.core.dp.accounting import gdp_epsilon, gdp_mu
+from tasks.core.dp.accounting import fraction_above, gdp_epsilon, gdp_mu, plan_release
 from tasks.core.dp.parameters import DpParameters
+from tasks.core.dp.workload.parameters import WorkloadParameters, budget_of
 from tasks.core.errors import InternalError, ParameterError
+from tasks.core.records.columns import Schema
 
 UP = Context(prec=60, rounding=ROUND_CEILING)
 DOWN = Context(prec=60, rounding=ROUND_FLOOR)
@@ -114,6 +116,19 @@ class Charge:
         if not _LEAST_PLANNED * nominal <= planned <= _MOST_PLANNED * nominal:
             raise InternalError("The planned charge of a release must be the mu^2 of its epsilon and delta.")
         return nominal
+
+
+#: Of a draw by lengths (SDS's), or by a workload, for records that are fitted.
+AnyParameters = DpParameters | WorkloadParameters
+
+
+def nominal_charge(parameters: AnyParameters, schema: Schema) -> Charge:
+    """What a release costs, fixed before the draw (R9)."""
+    if isinstance(parameters, WorkloadParameters):
+        mu_squared, threshold_delta = budget_of(parameters, all_declared=schema.all_declared)
+        return Charge(fraction_above(mu_squared), threshold_delta, parameters.epsilon, parameters.delta)
+    planned = plan_release(parameters, all_declared=schema.all_declared, levels=parameters.reporting_length)
+    return Charge.planned(parameters, planned.mu_squared, planned.threshold_delta)
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,10 @@ def scores(sizes_histogram: Sequence[int], q: Fraction, candidates: Sequence[int
 
 
 class PercentileLaw:
-    """P(v) proportional to v^-steepness exp(eps_Q u(v) / (2 max(q, 1 - q))) over public candidates v."""
+    """P(v) proportional to v^-steepness exp(eps_Q u(v) / (2 max(q, 1 - q))) over public candidates v.
+
+    A draw is epsilon-DP for adding or removing one record.
+    """
 
     centre = 0
 
@@ -97,24 +100,9 @@ class PercentileLaw:
                 self._sums[bits] = list(accumulate(self.probabilities(bits)))
             return int(mp.floor(mp.ldexp(self._sums[bits][place], bits)))
 
-
-def draw_percentile(
-    sizes_histogram: Sequence[int],
-    q: Fraction | float,
-    epsilon: float,
-    candidates: Sequence[int],
-    stream: WordSource,
-) -> int:
-    """Draw the percentile: epsilon-DP for adding or removing one record; exact to better than 2^-160.
-
-    Args:
-        sizes_histogram: as of `scores`.
-        q: the quantile aimed at, 0..1.
-        epsilon: eps_Q > 0.
-        candidates: public, ascending, each at least 1: the answer is one of them.
-        stream: one word is taken, or five and more at a tie.
-    """
-    return candidates[draw_one(PercentileLaw(sizes_histogram, q, epsilon, candidates), stream)]
+    def draw(self, stream: WordSource) -> int:
+        """A candidate, exact to better than 2^-160: one word is taken, or five and more at a tie."""
+        return self._candidates[draw_one(self, stream)]
 
 
 #: One random state, one number of tuples left and one number still to drop for each record (`drop_tuples`).
@@ -201,7 +189,7 @@ def from_percentile(
 ) -> int:
     """Delta_k by the exponential mechanism over `size_candidates` (C4); ``sizes`` is as in `from_profile`."""
     aim, candidates = Fraction(percentage, 100), size_candidates(bounds.most)
-    return bounds.clamp(draw_percentile(sizes.tolist(), aim, epsilon, candidates, stream))
+    return bounds.clamp(PercentileLaw(sizes.tolist(), aim, epsilon, candidates).draw(stream))
 
 
 def needed_tags(tags: Words | None) -> Words:

@@ -4,11 +4,10 @@ Without a subject id the unit is one row, and a person with m rows is protected 
 """
 
 import math
-from dataclasses import dataclass
 
 from tasks.core.arrays import Json
 from tasks.core.dp.accounting import gdp_epsilon
-from tasks.core.dp.workload.measurement import DrawnMeasurement
+from tasks.core.dp.measurement import LengthOne
 from tasks.core.normal import normal_above
 
 #: How many rows of one person the guarantee is stated for.
@@ -17,37 +16,14 @@ SIZES = (2, 3, 5, 10)
 _WORTHLESS = 0.01
 
 
-@dataclass(frozen=True)
-class FirstLength:
-    """What of length 1 the guarantee for several rows depends on.
-
-    Attributes:
-        threshold: tau of open columns, None where there is none.
-        scale: s_1.
-        open_sensitivity: Delta_open, the most values of open columns that a row is counted for.
-    """
-
-    threshold: int | None
-    scale: float
-    open_sensitivity: int
-
-    @classmethod
-    def of(cls, measurement: DrawnMeasurement) -> "FirstLength":
-        first = measurement.length_one
-        if first is None:
-            return cls(None, 0.0, 0)
-        open_items = sum(column.max_items for column in measurement.schema.columns if column.is_open)
-        return cls(first.threshold, first.scale, min(first.sensitivity, open_items))
-
-
 def group_guarantees(
-    mu_squared: float, delta: float, first: FirstLength, sizes: tuple[int, ...] = SIZES
+    mu_squared: float, delta: float, first: LengthOne | None, sizes: tuple[int, ...] = SIZES
 ) -> list[Json]:
     """For each m: epsilon and delta of the guarantee for m rows; both None where none is left.
 
     delta is the release's own where the threshold leaves room for it, else twice what the threshold needs.
 
-    >>> declared = FirstLength(threshold=None, scale=10.0, open_sensitivity=0)
+    >>> declared = LengthOne(threshold=None, scale=10.0, sensitivity=1, open_sensitivity=0)
     >>> guarantees = group_guarantees(0.04, 1e-6, declared, sizes=(1, 2, 5))
     >>> [round(guarantee["epsilon"], 2) for guarantee in guarantees]
     [0.83, 1.77, 4.89]
@@ -55,7 +31,7 @@ def group_guarantees(
     return [_guarantee(mu_squared, delta, first, rows) for rows in sizes]
 
 
-def _guarantee(mu_squared: float, delta: float, first: FirstLength, rows: int) -> Json:
+def _guarantee(mu_squared: float, delta: float, first: LengthOne | None, rows: int) -> Json:
     threshold_part = _passing(first, rows)
     delta = max(delta, 2 * threshold_part)
     if delta > _WORTHLESS:
@@ -64,9 +40,9 @@ def _guarantee(mu_squared: float, delta: float, first: FirstLength, rows: int) -
     return {"rows": rows, "epsilon": gdp_epsilon(rows * math.sqrt(mu_squared), noise_part), "delta": delta}
 
 
-def _passing(first: FirstLength, rows: int) -> float:
+def _passing(first: LengthOne | None, rows: int) -> float:
     """Chance that any value held by these rows alone passes the threshold; 0 without open columns."""
-    if first.threshold is None or not first.scale:
+    if first is None or first.threshold is None:
         return 0.0
     if rows >= first.threshold:
         return 1.0

@@ -151,7 +151,7 @@ class Lengths:
     def first(self, below: int | None, values: ValueCounts, counted: CountedLength) -> None:
         """Length 1, as `count_first_length` counted it: what survives it are all values from here on."""
         facts, schema, stream = self._asked.records.facts, self._schema, self._asked.stream
-        opened = sum(column.max_items for column in schema.columns if column.is_open)
+        opened = schema.open_items
         declared = None if opened else sum(map(len, facts.values))
         bounds = Bounds(schema.width, 1, declared)
         combinations = schema.combinations(1)

@@ -10,33 +10,38 @@ On disk, a folder: ``measurement.json`` (schema, parameters, levels), ``attribut
 import hashlib
 import json
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from pathlib import Path
+from typing import Any, get_type_hints
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pydantic import TypeAdapter
 
 from tasks.core.arrays import Flags, HalfWords, Integers
-from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
+from tasks.core.dp.parameters import DpParameters
 from tasks.core.records.columns import Schema
 from tasks.core.stored_files import read_parquet
 
 
 @dataclass(frozen=True)
 class LengthOne:
-    """How the counts of single values were drawn.
+    """How the counts of single values were drawn, or will be.
 
     Attributes:
         threshold: the least noisy count of a released value of an open column; None where all are declared.
         scale: s_1, standard deviation of the noise, in records; above 0.
         sensitivity: Delta_1, the most values of one subject that are counted.
+        open_sensitivity: Delta_open, the most of them that are of open columns.
     """
 
     threshold: int | None
     scale: float
     sensitivity: int
+    open_sensitivity: int
 
 
 def sampled_share(record_limit: int | None, noisy_count: int) -> Fraction:
@@ -127,7 +132,8 @@ class Measurement:
         if not self.levels or not self.levels[0].scale:
             return None
         level = self.levels[0]
-        return LengthOne(level.threshold, level.scale, level.sensitivity)
+        opened = min(level.sensitivity, self.schema.open_items)
+        return LengthOne(level.threshold, level.scale, level.sensitivity, opened)
 
     def counts_of(self, column: int) -> Integers:
         """The noisy counts of one column's values that were kept, as drawn."""
@@ -160,28 +166,43 @@ class Measurement:
             columns["count"] = pa.array(level.counts)
             columns["survives"] = pa.array(level.survives)
             pq.write_table(pa.table(columns), folder / f"counts_{length}.parquet", compression="zstd")
-        (folder / "measurement.json").write_text(self._facts(), encoding="utf-8")
-
-    def _facts(self) -> str:
         plain = ("sigma", "sensitivity", "scale", "threshold", "candidates", "expected_spurious")
-        body = {
-            "schema": json.loads(self.schema.to_json()),
-            "parameters": asdict(self.parameters),
-            "private": self.private,
-            "mu_squared": self.mu_squared,
-            "threshold_delta": self.threshold_delta,
-            "number_of_records": self.number_of_records,
-            "count_scale": self.count_scale,
-            "levels": [{name: getattr(level, name) for name in plain} for level in self.levels],
-        }
-        return json.dumps(body, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
+        levels = [{name: getattr(level, name) for name in plain} for level in self.levels]
+        write_facts(self, folder, without=("values",), levels=levels)
+
+
+def write_facts(measurement: Any, folder: Path, *, without: Sequence[str] = (), **told: object) -> None:
+    """Write ``measurement.json``: each field of a measurement, but those that are elsewhere or told apart."""
+    body = {
+        field.name: getattr(measurement, field.name)
+        for field in fields(measurement)
+        if field.name not in without
+    }
+    body |= {"schema": json.loads(measurement.schema.to_json()), **told}
+    text = json.dumps(body, sort_keys=True, indent=1, ensure_ascii=False, default=_as_json)
+    (folder / "measurement.json").write_text(text + "\n", encoding="utf-8")
+
+
+def _as_json(value: Any) -> object:
+    return str(value) if isinstance(value, Fraction) else asdict(value)
+
+
+def read_facts(kind: type, folder: Path, *apart: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The fields of a measurement of this kind but those apart, as they were, and then all of the JSON."""
+    body = json.loads((folder / "measurement.json").read_text(encoding="utf-8"))
+    types = get_type_hints(kind)
+    simple = {
+        name: TypeAdapter(types[name]).validate_python(value)
+        for name, value in body.items()
+        if name not in ("schema", *apart)
+    }
+    return simple | {"schema": Schema.from_json(json.dumps(body["schema"]))}, body
 
 
 def read_measurement(folder: Path) -> Measurement:
     """The measurement that `Measurement.write` wrote."""
-    body = json.loads((folder / "measurement.json").read_text(encoding="utf-8"))
-    schema = Schema.from_json(json.dumps(body["schema"]))
-    values: list[list[str]] = [[] for _ in schema.columns]
+    known, body = read_facts(Measurement, folder, "levels")
+    values: list[list[str]] = [[] for _ in known["schema"].columns]
     for row in read_parquet(folder / "attributes.parquet").to_pylist():
         values[row["column_id"]].append(row["value"])
     levels = []
@@ -197,24 +218,7 @@ def read_measurement(folder: Path) -> Measurement:
                 survives=table["survives"].to_numpy(zero_copy_only=False),
             )
         )
-    return Measurement(
-        schema=schema,
-        parameters=_parameters(body["parameters"]),
-        private=body["private"],
-        mu_squared=body["mu_squared"],
-        threshold_delta=body["threshold_delta"],
-        number_of_records=body["number_of_records"],
-        count_scale=body["count_scale"],
-        values=tuple(tuple(column) for column in values),
-        levels=tuple(levels),
-    )
-
-
-def _parameters(body: dict[str, object]) -> DpParameters:
-    thresholds = dict(body.pop("thresholds"))  # type: ignore[call-overload]
-    thresholds["values"] = {int(k): v for k, v in thresholds["values"].items()}
-    body["sigma_proportions"] = tuple(body["sigma_proportions"])  # type: ignore[arg-type]
-    return DpParameters(thresholds=ReleaseThresholds(**thresholds), **body)  # type: ignore[arg-type]
+    return Measurement(**known, values=tuple(map(tuple, values)), levels=tuple(levels))
 
 
 def measurement_sha256(folder: Path) -> str:

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from tasks.core.arrays import StageDone
 from tasks.core.dp import accounting, thresholds
 from tasks.core.dp.accounting import Plan
+from tasks.core.dp.budget import AnyParameters
 from tasks.core.dp.exact import LengthCounts
 from tasks.core.dp.lengths import Draw, Lengths, count_first_length
 from tasks.core.dp.measurement import Measurement
@@ -24,11 +25,30 @@ from tasks.core.dp.parameters import DpParameters
 from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.dp.tags import tag_bound
+from tasks.core.dp.workload.draw import draw_workload
+from tasks.core.dp.workload.measurement import DrawnMeasurement
+from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.errors import InternalError, ParameterError, ResourceLimit
 from tasks.core.records.table import RecordTable
 
 #: A cell's count shares 32 bits with its flag.
 _MOST_RECORDS = 2**31 - 1
+
+
+def draw_measurement(
+    table: RecordTable,
+    parameters: AnyParameters,
+    stream: WordSource,
+    *,
+    before_first_word: Callable[[], None],
+    progress: StageDone | None = None,
+) -> DrawnMeasurement:
+    """Draw by lengths, or by a workload; see `draw_lengths` and `draw_workload`."""
+    if isinstance(parameters, WorkloadParameters):
+        return draw_workload(
+            table, parameters, stream, before_first_word=before_first_word, progress=progress
+        )
+    return draw_lengths(table, parameters, stream, before_first_word=before_first_word, progress=progress)
 
 
 def draw_lengths(

@@ -198,8 +198,8 @@ class _Evaluation:
         """The pair's deviation from independence beside that of noise and chance."""
         if len(set(columns)) != 2 or len(columns) != 2 or self._domain.multi_valued & set(columns):
             return None
-        variance = self.residuals.residual_variance
-        noise = PairNoise(variance(columns), variance(columns[:1]), variance(columns[1:]), variance(()))
+        sets = (columns, columns[:1], columns[1:], ())
+        noise = PairNoise(*(self.residuals.residual(each).variance for each in sets))
         return deviation(self.residuals.marginal(columns), noise)
 
 

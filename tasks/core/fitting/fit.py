@@ -5,7 +5,6 @@ expected in them, the longer tables are shrunk round it, and the search goes on 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,22 +28,6 @@ _MOST_WORK = 1_000_000_000
 _LEAST_EXPECTED = 0.01
 
 
-@dataclass(frozen=True)
-class Fit:
-    """What was fitted; records: int32 (n, slots), in each slot a cell of its column (see `Domain`)."""
-
-    records: Ids
-    targets: tuple[Target, ...]
-
-
-@dataclass(frozen=True)
-class ShardedFit:
-    """What was fitted in shards; parts: of each shard its records (see `read_shard_cells`)."""
-
-    parts: tuple[StoredPart, ...]
-    targets: tuple[Target, ...]
-
-
 def fit(
     domain: Domain,
     tables: Sequence[NoisyTable],
@@ -53,24 +36,28 @@ def fit(
     *,
     threads: int = 0,
     progress: ShareDone | None = None,
-) -> Fit:
-    """Records fitted to noisy tables; a function of the arguments, whatever the threads.
+) -> tuple[Ids, tuple[Target, ...]]:
+    """Records fitted to noisy tables, and the targets; a function of the arguments, whatever the threads.
 
     >>> from tasks.core.fitting.noisy_tables import table_counts
     >>> smoking_by_sex = np.array([[41.0, 9.0], [11.0, 39.0]])
     >>> tables = [NoisyTable((), np.array(100.0), 1.0), NoisyTable((0, 1), smoking_by_sex, 4.0)]
-    >>> found = fit(Domain((2, 2)), tables, number=100, seed=7)
-    >>> table_counts(Domain((2, 2)), (0, 1), found.records).tolist()
+    >>> records, targets = fit(Domain((2, 2)), tables, number=100, seed=7)
+    >>> table_counts(Domain((2, 2)), (0, 1), records).tolist()
     [[41, 9], [11, 39]]
 
     Args:
         tables: with the number of records as the table of no columns.
         number: how many records, from 0 on.
         threads: 0 for all cores.
+
+    Returns:
+        Records as int32 (n, slots), in each slot a cell of its column (see `Domain`).
     """
     targets = targets_of(domain, tables)
     search = HeldRecords(domain, targets.margins, number, seed, targets.variance, threads)
-    return Fit(search.records, _approach(search, domain, targets, tables, number, progress))
+    found = _approach(search, domain, targets, tables, number, progress)
+    return search.records, found
 
 
 def fit_in_shards(
@@ -82,8 +69,10 @@ def fit_in_shards(
     workers: Workers,
     threads: int = 1,
     progress: ShareDone | None = None,
-) -> ShardedFit:
+) -> tuple[tuple[StoredPart, ...], tuple[Target, ...]]:
     """The same where records are too many for one process; a function of tables and shards alone.
+
+    Of each shard its records are a part, as `read_shard_cells` reads them.
 
     Args:
         shards: each with a record at least.
@@ -94,7 +83,7 @@ def fit_in_shards(
     number = sum(shard.number_of_records for shard in shards)
     search = ShardedSearch(domain, shards, targets.variance, store=store, workers=workers, threads=threads)
     found = _approach(search, domain, targets, tables, number, progress)
-    return ShardedFit(search.held, found)
+    return search.held, found
 
 
 def _approach(

@@ -8,7 +8,7 @@ times).
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -126,6 +126,21 @@ class NoisyTable:
     columns: tuple[int, ...]
     counts: Floats
     variance: float
+
+
+def merged_tables(tables: Iterable[NoisyTable]) -> list[NoisyTable]:
+    """One table for each set of columns: the inverse-variance mean of those that it has."""
+    found: dict[tuple[int, ...], NoisyTable] = {}
+    for table in tables:
+        known = found.get(table.columns)
+        if known is None:
+            found[table.columns] = table
+            continue
+        weight, weight_of_known = 1 / table.variance, 1 / known.variance
+        whole = weight + weight_of_known
+        mean = (weight * table.counts + weight_of_known * known.counts) / whole
+        found[table.columns] = NoisyTable(table.columns, mean, 1 / whole)
+    return list(found.values())
 
 
 def strides_of(shape: Sequence[int]) -> Integers:

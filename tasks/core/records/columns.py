@@ -213,6 +213,11 @@ class Schema:
         return len(self.slot_columns)
 
     @property
+    def open_items(self) -> int:
+        """The most values of open columns that one record holds."""
+        return sum(column.max_items for column in self.columns if column.is_open)
+
+    @property
     def all_declared(self) -> bool:
         return not any(column.is_open for column in self.columns)
 

@@ -32,8 +32,9 @@ from tasks.core.aggregates.aggregates import NOT_MEASURED, Aggregates, Ranges
 from tasks.core.arrays import ColumnNumbers, Floats, Ids, Integers
 from tasks.core.dp.workload.cells import cells_of_all_columns, domain_of
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
-from tasks.core.dp.workload.observations import merged_tables, noisy_tables, whole_tables
+from tasks.core.dp.workload.observations import noisy_tables, whole_tables
 from tasks.core.fitting.least_squares import Residuals
+from tasks.core.fitting.noisy_tables import merged_tables
 from tasks.core.synthesis.records import group_by_columns
 
 #: How often a true count may lie below its range, and how often above.
@@ -142,7 +143,9 @@ class _Combinations:
     def _value(self, each: _Estimator) -> Floats:
         value = np.zeros(len(self._codes))
         for places, weight in _weights(each, "residual"):
-            value += weight * self._tables.residuals.residual(self._columns_at(places))[self._at(places)]
+            value += (
+                weight * self._tables.residuals.residual(self._columns_at(places)).counts[self._at(places)]
+            )
         for places, weight in _weights(each, "drawn"):
             value += weight * self._tables.drawn[self._columns_at(places)].counts[self._at(places)]
         return value
@@ -157,7 +160,7 @@ class _Combinations:
             columns = self._columns_at(places)
             single = [column for column in columns if column not in self._tables.multi_valued]
             centred = prod(1 - 1 / self._tables.sizes[column] for column in single)
-            whole += weight**2 * self._tables.residuals.residual_variance(columns) * centred
+            whole += weight**2 * self._tables.residuals.residual(columns).variance * centred
         for places, weight in _weights(each, "drawn"):
             whole += weight**2 * self._tables.drawn[self._columns_at(places)].variance
         return whole

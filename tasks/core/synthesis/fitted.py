@@ -27,7 +27,7 @@ from tasks.core.arrays import Ids, ShareDone
 from tasks.core.dp.workload.cells import ColumnCells, cells_of_all_columns, coding_of_cells, domain_of
 from tasks.core.dp.workload.measurement import WorkloadMeasurement, read_workload_measurement
 from tasks.core.dp.workload.observations import noisy_tables
-from tasks.core.fitting.fit import Fit, fit, fit_in_shards
+from tasks.core.fitting.fit import fit, fit_in_shards
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.fitting.noisy_tables import Domain, ImpossibleCells
 from tasks.core.fitting.sharded_search import read_shard_cells
@@ -199,7 +199,7 @@ def draw_fitted(
     """
     wanted = number_to_draw(measurement.number_of_records, number)
     tables, domain = noisy_tables(measurement), domain_to_fit(measurement)
-    fitted = fit(domain, tables, wanted, seed, threads=threads, progress=progress)
+    fitted, _ = fit(domain, tables, wanted, seed, threads=threads, progress=progress)
     return publish_fitted(measurement, fitted)
 
 
@@ -217,9 +217,9 @@ def domain_to_fit(measurement: WorkloadMeasurement, residuals: Residuals | None 
     return replace(domain, impossible=(*domain.impossible, *replaced, *untold))
 
 
-def publish_fitted(measurement: WorkloadMeasurement, fitted: Fit) -> FittedRecords:
+def publish_fitted(measurement: WorkloadMeasurement, fitted: Ids) -> FittedRecords:
     """Fitted records in published form; all but their order is a matter of each record alone."""
-    fitted_cells = repair_impossible(measurement, fitted.records)
+    fitted_cells = repair_impossible(measurement, fitted)
     written = add_derived_columns(measurement, empty_others(measurement, fitted_cells))
     cells = cells_of_all_columns(measurement.schema, measurement.cells)
     values = [dict(enumerate(about.values)) for about in cells]
@@ -274,7 +274,7 @@ def draw_fitted_shards(
     progress: ShareDone = lambda share: None,
 ) -> list[StoredPart]:
     """Fit shards of records together, and publish each by itself: a record's form is its own matter."""
-    fitted = fit_in_shards(
+    fitted, _ = fit_in_shards(
         domain_to_fit(measurement),
         noisy_tables(measurement),
         shards,
@@ -284,7 +284,7 @@ def draw_fitted_shards(
         progress=lambda share: progress(_FIT * share),
     )
     stored = store.put("measurement", measurement.write)
-    parts = publish_shards(fitted.parts, partial(_publish_shard, stored), store, workers)
+    parts = publish_shards(fitted, partial(_publish_shard, stored), store, workers)
     store.remove(stored.key)
     progress(1.0)
     return parts
@@ -292,4 +292,4 @@ def draw_fitted_shards(
 
 def _publish_shard(measurement: StoredPart, fitted: StoredPart) -> Callable[[Path], None]:
     with measurement.folder() as folder:
-        return publish_fitted(read_workload_measurement(folder), Fit(read_shard_cells(fitted), ())).write
+        return publish_fitted(read_workload_measurement(folder), read_shard_cells(fitted)).write

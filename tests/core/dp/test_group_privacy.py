@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from tasks.core.dp.group_privacy import FirstLength, group_guarantees
+from tasks.core.dp.group_privacy import group_guarantees
+from tasks.core.dp.measurement import LengthOne
 
 #: Every domain is declared.
-DECLARED = FirstLength(threshold=None, scale=5.3, open_sensitivity=0)
+DECLARED = LengthOne(threshold=None, scale=5.3, sensitivity=1, open_sensitivity=0)
 
 
 def gaussian_delta(mu, epsilon):
@@ -29,7 +30,7 @@ def test_the_epsilon_for_m_rows_solves_the_gaussian_profile_of_m_mu():
 @pytest.mark.parametrize(("scale", "threshold"), [(23.375, 133), (2.4375, 15), (53.0, 299)])
 def test_the_threshold_part_covers_every_way_in_which_m_rows_can_hold_new_values(scale, threshold):
     """All splits of m rows over at most m * Delta new values, each row holding at most Delta of them."""
-    for entry in group_guarantees(0.3**2, 1e-6, FirstLength(threshold, scale, 2), (2, 3)):
+    for entry in group_guarantees(0.3**2, 1e-6, LengthOne(threshold, scale, 2, 2), (2, 3)):
         if entry["epsilon"] is None:
             continue
         rows = entry["rows"]
@@ -45,5 +46,5 @@ def test_the_threshold_part_covers_every_way_in_which_m_rows_can_hold_new_values
 
 
 def test_no_guarantee_is_claimed_where_the_rows_alone_pass_the_threshold():
-    found = group_guarantees(1.0, 1e-6, FirstLength(5, 0.7, 1), (2, 5, 10))
+    found = group_guarantees(1.0, 1e-6, LengthOne(5, 0.7, 1, 1), (2, 5, 10))
     assert [entry["epsilon"] for entry in found[1:]] == [None, None]

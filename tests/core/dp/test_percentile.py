@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.dp.contribution import PercentileLaw, draw_percentile, scores, size_candidates
+from tasks.core.dp.contribution import PercentileLaw, scores, size_candidates
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.errors import InternalError
 from tests.oracles.noise_audit import ALPHA, chi_square_p
@@ -127,7 +127,7 @@ def test_choices_follow_the_law(vector):
     """False alarms 1e-4 each."""
     sizes, q, epsilon, largest = vector_law(vector)
     stream, candidates = SeededStream(5), [1, *range(2, largest + 1, 2)]
-    draws = [draw_percentile(sizes, q, epsilon, candidates, stream) for _ in range(800)]
+    draws = [PercentileLaw(sizes, q, epsilon, candidates).draw(stream) for _ in range(800)]
     places = np.array([candidates.index(draw) for draw in draws])
     found = [score([size for size, n in enumerate(sizes) for _ in range(n)], v, q) for v in candidates]
     weights = [v**-1.5 for v in candidates]
@@ -141,20 +141,20 @@ def test_a_choice_at_a_tie_takes_more_bits():
     place = law.floor_cdf(1, 320)
     for step, expected in ((-1, 2), (1, 3)):
         words = ListedWords(split(place + step, 5))
-        assert draw_percentile([0, 0, 1, 1], Fraction(1, 2), 1.0, candidates, words) == expected
+        assert PercentileLaw([0, 0, 1, 1], Fraction(1, 2), 1.0, candidates).draw(words) == expected
         assert words.left == 0
 
 
 def test_a_choice_takes_one_word():
     words = ListedWords([2**63])
-    assert draw_percentile(np.array([0, 3, 5], np.int64), 0.5, 1.0, [1, 2, 3], words) in {1, 2, 3}
+    assert PercentileLaw(np.array([0, 3, 5], np.int64), 0.5, 1.0, [1, 2, 3]).draw(words) in {1, 2, 3}
     assert words.left == 0
 
 
 @pytest.mark.parametrize("word", [0, 2**64 - 1])
 def test_both_ends_stay_in_the_public_range(word):
     words = ListedWords([word, *[word] * 3, word ^ 1])
-    assert draw_percentile([], 0.99, 0.5, [1, 4, 7], words) == (7 if word else 1)
+    assert PercentileLaw([], 0.99, 0.5, [1, 4, 7]).draw(words) == (7 if word else 1)
 
 
 @pytest.mark.parametrize(
@@ -163,4 +163,4 @@ def test_both_ends_stay_in_the_public_range(word):
 )
 def test_a_percentile_that_makes_no_sense_is_refused(q, epsilon, candidates):
     with pytest.raises(InternalError):
-        draw_percentile([1], q, epsilon, candidates, SeededStream(1))
+        PercentileLaw([1], q, epsilon, candidates).draw(SeededStream(1))

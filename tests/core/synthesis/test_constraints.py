@@ -182,8 +182,8 @@ def test_w22_the_search_itself_leaves_no_record_in_an_impossible_cell(tables):
     book = Rulebook(schema, coding_of_cells(measurement.cells, measurement.schema))
     free = domain_of(measurement.cells)
     tables_drawn = noisy_tables(measurement)
-    assert book.broken(fit(free, tables_drawn, 800, 3).records).any()
-    assert not book.broken(fit(domain, tables_drawn, 800, 3).records).any()
+    assert book.broken(fit(free, tables_drawn, 800, 3)[0]).any()
+    assert not book.broken(fit(domain, tables_drawn, 800, 3)[0]).any()
 
 
 def test_w22_impossible_cells_are_measured_with_noise_like_all_others():

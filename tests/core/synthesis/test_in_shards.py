@@ -155,14 +155,14 @@ def test_the_sum_comes_as_near_to_all_targets_as_one_process(tmp_path, shards):
     """Multi-valued tables and a measured triple among them. Within 0.2 % of the records of 4000 each."""
     measurement = draw(people(3000, 1), parameters(1.0), 1)
     domain, tables, number = domain_to_fit(measurement), noisy_tables(measurement), 4000
-    alone = fit(domain, tables, number, 7)
+    alone, alone_targets = fit(domain, tables, number, 7)
     own = record_shards(number, number // shards, 7)
-    found = fit_in_shards(domain, tables, own, store=PartStore(str(tmp_path)), workers=InProcess())
-    cells = [read_shard_cells(part) for part in found.parts]
-    assert any(len(target.columns) > 2 for target in found.targets)
-    assert [target.columns for target in found.targets] == [target.columns for target in alone.targets]
-    theirs = off_targets(domain, found.targets, cells, number)
-    ours = off_targets(domain, alone.targets, [alone.records], number)
+    parts, targets = fit_in_shards(domain, tables, own, store=PartStore(str(tmp_path)), workers=InProcess())
+    cells = [read_shard_cells(part) for part in parts]
+    assert any(len(target.columns) > 2 for target in targets)
+    assert [target.columns for target in targets] == [target.columns for target in alone_targets]
+    theirs = off_targets(domain, targets, cells, number)
+    ours = off_targets(domain, alone_targets, [alone], number)
     assert max(theirs[columns] - ours[columns] for columns in ours) < 0.002
 
 

@@ -7,6 +7,7 @@ not texts: a value spelt "other" is a value.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -179,10 +180,12 @@ def sensitivity(cells: tuple[ColumnCells, ...], columns: ColumnNumbers) -> int:
     >>> sensitivity((town, speaks), (0, 1)), sensitivity((town, speaks), (1, 1))
     (3, 3)
     """
-    found = 1
-    for column in sorted(set(columns)):
-        found *= math.comb(cells[column].most_items, columns.count(column))
-    return max(1, found)
+    return most_cells([column.most_items for column in cells], columns)
+
+
+def most_cells(items: Sequence[int], columns: ColumnNumbers) -> int:
+    """The same by the most items of each column."""
+    return max(1, math.prod(math.comb(items[column], columns.count(column)) for column in set(columns)))
 
 
 def one_half(table: npt.NDArray[CellType]) -> npt.NDArray[CellType]:

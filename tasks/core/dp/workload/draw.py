@@ -40,8 +40,8 @@ from tasks.core.dp.workload.parameters import (
     Spending,
     WorkloadParameters,
     budget_of,
-    effective_sizes,
     grid_scale,
+    shares_of_tables,
     table_shares,
 )
 from tasks.core.errors import InternalError, ResourceLimit
@@ -193,9 +193,8 @@ class WorkloadDraw:
         schema, width = self._schema, max(1, self._schema.width)
         scale = grid_scale(width, self._charge(self._parameters.shares.values))
         self._spending.charge([(width, scale)])
-        opened = sum(column.max_items for column in schema.columns if column.is_open)
-        if opened:
-            self._threshold = thresholds.first_threshold(scale, opened, self._threshold_delta)
+        if schema.open_items:
+            self._threshold = thresholds.first_threshold(scale, schema.open_items, self._threshold_delta)
         parameters = self._parameters
         below = tag_bound(parameters.record_limit, self._count)
         self._look = Look(below, tuple(parameters.filled))
@@ -235,18 +234,9 @@ class WorkloadDraw:
     def _shares_of(
         self, tables: Sequence[ColumnNumbers], charge: Fraction
     ) -> list[tuple[ColumnNumbers, Fraction]]:
-        parameters = self._parameters
-        if not tables:
-            return []
-        if parameters.allocation == "effective":
-            flat = math.sqrt(len(tables) / float(charge))
-            sizes = effective_sizes(self._margins(), tables, flat, self._records_estimated())
-        else:
-            sizes = [
-                1.0 if parameters.allocation == "equal" else float(self._size(columns)) for columns in tables
-            ]
-        factors = [parameters.target_factor if parameters.target in columns else 1.0 for columns in tables]
-        return list(zip(tables, table_shares(sizes, factors), strict=True))
+        total = self._records_estimated()
+        shares = shares_of_tables(self._parameters, tables, self._margins(), charge, total)
+        return list(zip(tables, shares, strict=True))
 
     def _asked(
         self, shares: Sequence[tuple[ColumnNumbers, Fraction]], charge: Fraction

@@ -16,14 +16,14 @@ import numpy as np
 from tasks.core.arrays import ColumnNumbers
 from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import fraction_above
-from tasks.core.dp.group_privacy import FirstLength
-from tasks.core.dp.workload.limits import chooses_pairs, each_named
+from tasks.core.dp.measurement import LengthOne
+from tasks.core.dp.workload.cells import most_cells
+from tasks.core.dp.workload.limits import chooses_pairs, each_named, most_items_of
 from tasks.core.dp.workload.parameters import (
     WorkloadParameters,
     budget_of,
-    effective_sizes,
     grid_scale,
-    table_shares,
+    shares_of_tables,
 )
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.fitting.noisy_tables import Domain, NoisyTable
@@ -117,42 +117,19 @@ def table_scales(
         charge *= 1 - parameters.pair_scores
         small = itertools.islice(small, parameters.most_pairs)
     tables = list(small)
-    if not tables:
-        return scales
-    worth = _worth(parameters, tables, sizes, float(records), charge)
-    factors = [parameters.target_factor if parameters.target in columns else 1.0 for columns in tables]
-    for columns, share in zip(tables, table_shares(worth, factors), strict=True):
-        scales[columns] = grid_scale(_once(schema, columns), charge * share)
+    margins, items = [np.full(size, float(records) / size) for size in sizes], most_items_of(schema)
+    shares = shares_of_tables(parameters, tables, margins, charge, float(records))
+    for columns, share in zip(tables, shares, strict=True):
+        scales[columns] = grid_scale(most_cells(items, columns), charge * share)
     return scales
 
 
-def _worth(
-    parameters: WorkloadParameters,
-    tables: Sequence[ColumnNumbers],
-    sizes: Sequence[int],
-    records: float,
-    charge: Fraction,
-) -> list[float]:
-    """What the shares of the tables go by, as the draw takes it, of even margins."""
-    if parameters.allocation == "equal":
-        return [1.0] * len(tables)
-    if parameters.allocation == "size":
-        return [float(math.prod(sizes[column] for column in columns)) for columns in tables]
-    margins = [np.full(size, records / size) for size in sizes]
-    return effective_sizes(margins, tables, math.sqrt(len(tables) / float(charge)), records)
-
-
-def planned_first_length(parameters: WorkloadParameters, schema: Schema, records: int) -> FirstLength:
+def planned_first_length(parameters: WorkloadParameters, schema: Schema, records: int) -> LengthOne:
     """How single values of about so many records will be drawn."""
     parameters = planned(parameters, schema, records)
     budget, threshold_delta = budget_of(parameters, all_declared=schema.all_declared)
     width = max(1, schema.width)
     scale = grid_scale(width, parameters.shares.values * budget)
-    opened = min(width, sum(column.max_items for column in schema.columns if column.is_open))
+    opened = min(width, schema.open_items)
     threshold = thresholds.first_threshold(scale, opened, threshold_delta) if opened else None
-    return FirstLength(threshold, float(scale), opened)
-
-
-def _once(schema: Schema, columns: ColumnNumbers) -> int:
-    caps = {column: schema.columns[column].max_items for column in columns}
-    return max(1, math.prod(math.comb(cap, columns.count(column)) for column, cap in caps.items()))
+    return LengthOne(threshold, float(scale), width, opened)

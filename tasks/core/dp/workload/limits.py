@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from tasks.core.arrays import ColumnNumbers
 from tasks.core.dp.sampling.noise import LARGEST_SCALE
+from tasks.core.dp.workload.cells import most_cells
 from tasks.core.dp.workload.choice import most_sets
 from tasks.core.dp.workload.parameters import (
     MOST_TABLES,
@@ -80,6 +81,10 @@ def each_named(parameters: WorkloadParameters, schema: Schema) -> Iterator[Colum
         if schema.columns[column].max_items > 1:
             yield column, column
         yield from ((column, other) for other in held[at + 1 :])
+
+
+def most_items_of(schema: Schema) -> list[int]:
+    return [column.max_items for column in schema.columns]
 
 
 def number_of_named(parameters: WorkloadParameters, schema: Schema) -> int:
@@ -178,7 +183,7 @@ def worst_scales(parameters: WorkloadParameters, schema: Schema) -> list[Fractio
             found.append(grid_scale(largest, charge / parameters.most_pairs))
         found.append(grid_scale(largest, charge * least_share(_most_measured(parameters, schema))))
     if longer.lengths and (sets := most_sets(len(schema.columns), longer)):
-        caps = sorted((column.max_items for column in schema.columns), reverse=True)
+        caps = sorted(most_items_of(schema), reverse=True)
         once = math.prod(caps[: max(longer.lengths)])
         found.append(grid_scale(sets * once**2, shares.scores * budget))
         found.append(grid_scale(once, shares.chosen * budget * least_share(min(longer.most, sets))))
@@ -207,13 +212,10 @@ def _worst_onces(parameters: WorkloadParameters, schema: Schema) -> tuple[int, i
 
     Fewer released values only make them smaller.
     """
-    caps = [column.max_items for column in schema.columns]
+    caps = most_items_of(schema)
     if parameters.tables is not None:
-        onces = [
-            math.prod(math.comb(caps[column], columns.count(column)) for column in set(columns))
-            for columns in parameters.tables
-        ]
-        return sum(max(1, once) ** 2 for once in onces), max(1, *onces)
+        onces = [most_cells(caps, columns) for columns in parameters.tables]
+        return sum(once**2 for once in onces), max(onces)
     # Of all pairs by sums over columns: (sum w^2)^2 holds each pair of different columns twice.
     squares = [cap**2 for cap in caps]
     twice = [math.comb(cap, 2) for cap in caps if cap > 1]

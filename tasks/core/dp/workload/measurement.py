@@ -7,9 +7,8 @@ chosen by its score what was expected in it (M16), then what was allowed for noi
 """
 
 import itertools
-import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.arrays import ColumnNumbers, Integers
-from tasks.core.dp.measurement import LengthOne, Measurement, sampled_share
+from tasks.core.dp.measurement import LengthOne, Measurement, read_facts, sampled_share, write_facts
 from tasks.core.dp.workload.cells import ColumnCells, MeasuredTable
-from tasks.core.dp.workload.parameters import LongerSets, Shares, Step, WorkloadParameters
+from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.records.columns import Schema
 from tasks.core.stored_files import read_parquet
 
@@ -115,7 +114,8 @@ class WorkloadMeasurement:
     def length_one(self) -> LengthOne | None:
         if not self.values:
             return None
-        return LengthOne(self.threshold, self.values[0].scale, self.values[0].sensitivity)
+        scale, sensitivity = self.values[0].scale, self.values[0].sensitivity
+        return LengthOne(self.threshold, scale, sensitivity, min(sensitivity, self.schema.open_items))
 
     def counts_of(self, column: int) -> Integers:
         if column >= len(self.cells):  # others decide it, and nothing of it was counted
@@ -139,36 +139,18 @@ class WorkloadMeasurement:
         counts = np.concatenate([np.zeros(0, np.int64), *(cells.ravel() for cells in every)])
         table = pa.table({"table": pa.array(numbers), "count": pa.array(counts)})
         pq.write_table(table, folder / "counts.parquet", compression="zstd")
-        (folder / "measurement.json").write_text(self._facts(), encoding="utf-8")
+        values, tables = ([_facts(table) for table in drawn] for drawn in (self.values, self.tables))
+        expected = [{"columns": each.columns, "shape": each.expected16.shape} for each in self.expected]
+        write_facts(self, folder, values=values, tables=tables, expected=expected)
 
-    def _facts(self) -> str:
-        def facts(table: MeasuredTable) -> dict[str, object]:
-            return {
-                "columns": table.columns,
-                "shape": table.counts.shape,
-                "sensitivity": table.sensitivity,
-                "scale": table.scale,
-            }
 
-        body = {
-            "schema": json.loads(self.schema.to_json()),
-            "parameters": asdict(self.parameters),
-            "private": self.private,
-            "mu_squared": self.mu_squared,
-            "threshold_delta": self.threshold_delta,
-            "threshold": self.threshold,
-            "number_of_records": self.number_of_records,
-            "count_scale": self.count_scale,
-            "cells": [asdict(column) for column in self.cells],
-            "values": [facts(table) for table in self.values],
-            "tables": [facts(table) for table in self.tables],
-            "scores": None if self.scores is None else asdict(self.scores),
-            "pair_scores": None if self.pair_scores is None else asdict(self.pair_scores),
-            "expected": [
-                {"columns": table.columns, "shape": table.expected16.shape} for table in self.expected
-            ],
-        }
-        return json.dumps(body, sort_keys=True, indent=1, ensure_ascii=False, default=str) + "\n"
+def _facts(table: MeasuredTable) -> dict[str, object]:
+    return {
+        "columns": table.columns,
+        "shape": table.counts.shape,
+        "sensitivity": table.sensitivity,
+        "scale": table.scale,
+    }
 
 
 #: What every draw has, whichever way it was made, is documented at `Measurement`.
@@ -177,7 +159,7 @@ DrawnMeasurement = Measurement | WorkloadMeasurement
 
 def read_workload_measurement(folder: Path) -> WorkloadMeasurement:
     """The measurement that `WorkloadMeasurement.write` wrote."""
-    body = json.loads((folder / "measurement.json").read_text(encoding="utf-8"))
+    known, body = read_facts(WorkloadMeasurement, folder, "values", "tables", "expected")
     counts = read_parquet(folder / "counts.parquet")["count"].to_numpy()
     start = 0
 
@@ -198,50 +180,5 @@ def read_workload_measurement(folder: Path) -> WorkloadMeasurement:
     ]
     number = len(body["values"])
     return WorkloadMeasurement(
-        schema=Schema.from_json(json.dumps(body["schema"])),
-        parameters=_parameters(body["parameters"]),
-        private=body["private"],
-        mu_squared=body["mu_squared"],
-        threshold_delta=body["threshold_delta"],
-        threshold=body["threshold"],
-        number_of_records=body["number_of_records"],
-        count_scale=body["count_scale"],
-        cells=tuple(ColumnCells(**column | {"values": tuple(column["values"])}) for column in body["cells"]),
-        values=tuple(tables[:number]),
-        tables=tuple(tables[number:]),
-        scores=_scores(body["scores"]),
-        pair_scores=_scores(body["pair_scores"]),
-        expected=tuple(expected),
+        **known, values=tuple(tables[:number]), tables=tuple(tables[number:]), expected=tuple(expected)
     )
-
-
-def _parameters(body: dict[str, Any]) -> WorkloadParameters:
-    tables = body.pop("tables")
-    steps = tuple(
-        Step(step["signal"], _shares(step["shares"]), _longer(step["longer"]))
-        for step in body.pop("steps", ())
-    )
-    body["filled"] = tuple(body["filled"])
-    return WorkloadParameters(
-        shares=_shares(body.pop("shares")),
-        tables=None if tables is None else tuple(map(tuple, tables)),
-        threshold_delta_share=Fraction(body.pop("threshold_delta_share")),
-        pair_scores=Fraction(body.pop("pair_scores")),
-        longer=_longer(body.pop("longer")),
-        steps=steps,
-        **body,
-    )
-
-
-def _shares(body: dict[str, str]) -> Shares:
-    return Shares(**{name: Fraction(share) for name, share in body.items()})
-
-
-def _longer(body: dict[str, Any]) -> LongerSets:
-    return LongerSets(**body | {"lengths": tuple(body["lengths"])})
-
-
-def _scores(body: dict[str, Any] | None) -> NoisyScores | None:
-    if body is None:
-        return None
-    return NoisyScores(tuple(map(tuple, body["candidates"])), body["scale"], tuple(body["scores"]))

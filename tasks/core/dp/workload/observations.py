@@ -1,13 +1,11 @@
 """What the fit reads of a draw: its noisy counts in, noisy tables of whole columns out."""
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from tasks.core.arrays import Floats, Integers
 from tasks.core.dp.workload.cells import ColumnCells
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
-from tasks.core.fitting.noisy_tables import NoisyTable
+from tasks.core.fitting.noisy_tables import NoisyTable, merged_tables
 
 
 def noisy_tables(drawn: WorkloadMeasurement) -> list[NoisyTable]:
@@ -84,18 +82,3 @@ def _totals(drawn: WorkloadMeasurement) -> list[tuple[float, float]]:
     ]
     later = [table for table in drawn.tables if all(drawn.cells[column].cap == 1 for column in table.columns)]
     return [(float(table.counts.sum()), table.counts.size * table.variance) for table in [*firsts, *later]]
-
-
-def merged_tables(tables: Iterable[NoisyTable]) -> list[NoisyTable]:
-    """One table for each set of columns, in the order in which they come first."""
-    found: dict[tuple[int, ...], NoisyTable] = {}
-    for table in tables:
-        known = found.get(table.columns)
-        if known is None:
-            found[table.columns] = table
-            continue
-        weight, weight_of_known = 1 / table.variance, 1 / known.variance
-        whole = weight + weight_of_known
-        mean = (weight * table.counts + weight_of_known * known.counts) / whole
-        found[table.columns] = NoisyTable(table.columns, mean, 1 / whole)
-    return list(found.values())

@@ -109,6 +109,30 @@ def table_shares(sizes: Sequence[float], factors: Sequence[float] | None = None)
     return found
 
 
+def shares_of_tables(
+    parameters: "WorkloadParameters",
+    tables: Sequence[ColumnNumbers],
+    margins: Sequence[Floats],
+    charge: Fraction,
+    total: float,
+) -> list[Fraction]:
+    """p_T of each table by what the parameters say that its share goes by; arguments as `effective_sizes`.
+
+    Args:
+        charge: what all tables together may cost of mu^2, > 0.
+    """
+    if not tables:
+        return []
+    if parameters.allocation == "effective":
+        sizes = effective_sizes(margins, tables, math.sqrt(len(tables) / float(charge)), total)
+    elif parameters.allocation == "size":
+        sizes = [float(math.prod(len(margins[column]) for column in columns)) for columns in tables]
+    else:
+        sizes = [1.0] * len(tables)
+    factors = [parameters.target_factor if parameters.target in columns else 1.0 for columns in tables]
+    return table_shares(sizes, factors)
+
+
 def least_share(tables: int) -> Fraction:
     """What `table_shares` gives to each of so many tables at least, at most `MOST_TABLES`."""
     smallest = Fraction(1, (_LEAST_PART + 1) * max(1, tables))

@@ -22,7 +22,6 @@ from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import Plan, applied_delta, for_noisy_count, plan_release, pure_mu, zcdp_rho
 from tasks.core.dp.claim_limits import DISTANCE, MOST_SAMPLING_DELTA, sampling_delta
 from tasks.core.dp.contribution import Bounds, profile_edges, size_candidates
-from tasks.core.dp.group_privacy import FirstLength
 from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.thresholds import error_bar
 from tasks.core.dp.workload.cells import MeasuredTable, cells_of_all_columns, sensitivity
@@ -394,7 +393,7 @@ class LengthsDraw(DrawDescription):
         declared = [index for index, column in enumerate(columns) if not column.is_open]
         held = np.isin(level.combinations, declared)
         cells = sum(len(measurement.values[index]) for index in declared)
-        kept = int(np.count_nonzero(held & level.survives))
+        kept, first = int(np.count_nonzero(held & level.survives)), measurement.length_one
         return {
             "declared": {
                 "columns": len(declared),
@@ -404,8 +403,8 @@ class LengthsDraw(DrawDescription):
             },
             "open": {
                 "columns": len(columns) - len(declared),
-                "items": sum(column.max_items for column in columns if column.is_open),
-                "sensitivity": FirstLength.of(measurement).open_sensitivity,
+                "items": measurement.schema.open_items,
+                "sensitivity": first.open_sensitivity if first else 0,
                 "survivors": int(np.count_nonzero(~held & level.survives)),
                 "suppressed": None,
                 "why": _TEXT.say("law.suppressed_unknown"),
@@ -547,7 +546,6 @@ class FittedDraw(DrawDescription):
             return None
         columns = measurement.schema.measured.columns
         opened = [place for place, column in enumerate(columns) if column.is_open]
-        items = sum(columns[place].max_items for place in opened)
         return {
             "scale": first.scale,
             "sensitivity": first.sensitivity,
@@ -559,8 +557,8 @@ class FittedDraw(DrawDescription):
             "counts_rule": _TEXT.say("fitted.counts"),
             "open": {
                 "columns": len(opened),
-                "items": items,
-                "sensitivity": min(first.sensitivity, items),
+                "items": measurement.schema.measured.open_items,
+                "sensitivity": first.open_sensitivity,
                 "survivors": sum(len(measurement.cells[place].values) for place in opened),
                 "suppressed": None,
                 "why": _TEXT.say("fitted.other"),

@@ -13,7 +13,7 @@ from statistics import NormalDist
 
 from tasks.core.arrays import Json
 from tasks.core.dp.claim_limits import Claim, cap_cautions, cautions
-from tasks.core.dp.group_privacy import FirstLength, group_guarantees
+from tasks.core.dp.group_privacy import group_guarantees
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.thresholds import survival_probability
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
@@ -120,8 +120,7 @@ def accounted_statement(
     unchanged = _on_unchanged(ledger, choices)
     groups = None
     if ledger.unit == "row":
-        first = FirstLength.of(measurement)
-        groups = group_guarantees(measurement.mu_squared, parameters.delta, first)
+        groups = group_guarantees(measurement.mu_squared, parameters.delta, measurement.length_one)
     claim = Claim(parameters.epsilon, parameters.delta, ledger.unit, choices.least_records)
     content: Json = {
         "format": STATEMENT_FORMAT,

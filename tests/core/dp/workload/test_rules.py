@@ -248,7 +248,7 @@ def test_w08_tables_all_below_zero_are_fitted():
     tables = (MeasuredTable((0, 1), 1, 5.0, np.full((3, 2), -70)),)
     nobody = draw(bits(0, 2), parameters(tables=None))
     drawn = replace(nobody, number_of_records=-500, cells=cells, values=values, tables=tables)
-    assert len(fit(domain_of(cells), noisy_tables(drawn), 5, 1).records) == 5
+    assert len(fit(domain_of(cells), noisy_tables(drawn), 5, 1)[0]) == 5
 
 
 def test_w09_tables_of_items_do_not_inflate_the_other_column():
