@@ -5,7 +5,7 @@ from collections.abc import Callable
 from tasks.configuration.model import LARGEST_RESOLUTION, UNDATED, RunConfiguration
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.public_schema import numbers_without_bins
-from tasks.core.dp.claim_limits import Claim, cautions
+from tasks.core.dp.claim_limits import cautions
 from tasks.core.records.columns import Schema
 from tasks.plan.syndiffix import NOTES
 from tasks.public.bundles.bundle import unit_of
@@ -71,12 +71,12 @@ def _drawing_notes(
     configuration: RunConfiguration, schema: Schema, contract: Contract | None, vintage: str
 ) -> list[str]:
     protection, least = configuration.privacy, contract.min_rows if contract else None
-    claim = Claim(protection.epsilon, protection.delta, unit_of(schema), least)
+    told = cautions(protection.epsilon, protection.delta, unit_of(schema), least)
     return [
         *_naming_notes(configuration, vintage),
         *([_SKIPS] if configuration.skips_unchanged else []),
         *counting_notes(configuration, schema),
-        *(f"ATTENTION: {said}" for said in cautions(claim)),
+        *(f"ATTENTION: {said}" for said in told),
     ]
 
 

@@ -34,12 +34,7 @@ from tasks.core.metadata.registry import registry_yaml
 from tasks.core.metadata.release_facts import DescribedRelease
 from tasks.core.navigation.power_bi import power_bi_template
 from tasks.core.records.columns import Schema
-from tasks.core.statement.released_json import (
-    EXPECTATION_KEYS,
-    LINEAGE_KEYS,
-    MANIFEST_KEYS,
-    check_released_json,
-)
+from tasks.core.statement.released_json import RELEASED_KEYS, check_released_json
 from tasks.core.stored_files import file_sha256
 from tasks.core.synthesis.assembly import write_condensed_tsv, write_long_tsv, write_wide_tsv
 from tasks.core.synthesis.records import open_synthetic_records
@@ -349,7 +344,7 @@ def lineage_entry(configuration: RunConfiguration, bundle: Bundle, files: list[J
     has_contract = bundle.contract_mode != "none"
     manifest = {"dataset": bundle.dataset, "vintage": bundle.vintage, "files": files}
     found = Lineage.of_manifest(manifest, measurement, has_contract=has_contract)
-    check_released_json(found.to_json(), LINEAGE_KEYS)
+    check_released_json(found.to_json(), RELEASED_KEYS["lineage"])
     write_json(folder / LINEAGE, found.to_json())
     made_from = "the hashes of the other files, and what each was made from"
     parents = [str(entry["file"]) for entry in files]
@@ -383,7 +378,7 @@ EXPECTATIONS = "expectations.json"
 def write_contract_files(folder: Path, contract: Contract, schema: Schema, verdicts: Json) -> None:
     """Write the contract's verdicts and its suite of expectations."""
     suite = expectation_suite(contract, schema)
-    check_released_json(verdicts, MANIFEST_KEYS)
-    check_released_json(suite, EXPECTATION_KEYS)
+    check_released_json(verdicts, RELEASED_KEYS["manifest"])
+    check_released_json(suite, RELEASED_KEYS["expectations"])
     write_json(folder / "contract.json", verdicts)
     write_json(folder / EXPECTATIONS, suite)

@@ -25,7 +25,7 @@ from tasks.core.metadata.errata import (
     read_errata,
     status_of,
 )
-from tasks.core.statement.released_json import INDEX_KEYS, check_released_json
+from tasks.core.statement.released_json import RELEASED_KEYS, check_released_json
 from tasks.leftovers import process_mark
 from tasks.messages import tell
 from tasks.storage import Workspace, load_json, vintage_in_name, write_json
@@ -125,7 +125,7 @@ def write_index(home: Path) -> None:
     _require_kept(home)
     dates = _indexed_dates(home)
     index = {"dataset": home.name, "releases": [_entry(place, dates) for place in all_releases(home)]}
-    check_released_json(index, INDEX_KEYS)
+    check_released_json(index, RELEASED_KEYS["index"])
     _write_whole(home / INDEX, lambda part: write_json(part, index))
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from flows.command import main as command
-from tasks.core.ledger.dataset_notes import STOPPED
 from tasks.core.ledger.ledger import open_ledger
 from tasks.core.ledger.tables import PublicTable
 from tasks.core.queries import QueryResources
@@ -163,7 +162,7 @@ def test_a_broken_strict_contract_ends_with_4_and_its_verdict_stays_on_the_termi
     assert "must keep its data contract" in told and verdict not in told and "rowCount" not in told
     if protection == "differential privacy":
         # So a budget that another vintage's file begins under another name tells of it, whatever its columns.
-        (stop,) = [entry for entry in open_ledger().entries() if entry.phase == STOPPED]
+        (stop,) = [entry for entry in open_ledger().entries() if entry.phase == "stopped"]
         files = (tmp_path / "people-2026-11.csv", tmp_path / "people-{vintage}.csv")
         marks = [PublicTable(file, (), ()).marks(open_ledger().entries()).paths for file in files]
         assert set(stop.body["paths"]) == set().union(*marks)

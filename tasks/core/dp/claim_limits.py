@@ -5,7 +5,6 @@ checks it, whoever runs it, and whoever reads the release.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tasks.core.dp.sampling.normal import exact_number, float_above, precision
 from tasks.core.figures import plain_up
@@ -29,21 +28,6 @@ MOST_SAMPLING_DELTA = 1e-24
 _BITS = 256
 
 
-@dataclass(frozen=True)
-class Claim:
-    """What a release, or all of them together, is said to promise.
-
-    Attributes:
-        unit: ``subject`` or ``row``.
-        least_records: how many records the data contract promises; None: nobody promised any.
-    """
-
-    epsilon: float
-    delta: float
-    unit: str = "subject"
-    least_records: int | None = None
-
-
 def refusals(epsilon: float, delta: float) -> list[str]:
     """Why no release may be made with this claim: a sentence each, none for a claim that is possible."""
     problems = []
@@ -60,25 +44,24 @@ def refusals(epsilon: float, delta: float) -> list[str]:
     return problems
 
 
-def cautions(claim: Claim) -> list[str]:
-    """What whoever checks, runs or reads a release must be told of its claim: a sentence or two each."""
-    text, told = _TEXT.of(claim.unit), []
-    epsilon, delta, least = f"{claim.epsilon:g}", f"{claim.delta:g}", claim.least_records
-    if claim.epsilon > HIGH_EPSILON:
-        told.append(text.say("attention.high_epsilon", epsilon=epsilon, limit=f"{HIGH_EPSILON:g}"))
-    if claim.delta > HIGH_DELTA:
-        told.append(text.say("attention.high_delta", delta=delta, limit=f"{HIGH_DELTA:g}"))
-    if least is not None and claim.delta * least > HIGH_SHARE:
+def cautions(epsilon: float, delta: float, unit: str = "subject", least: int | None = None) -> list[str]:
+    """What whoever checks, runs or reads a release must be told of its claim: a sentence or two each.
+
+    Args:
+        unit: ``subject`` or ``row``.
+        least: how many records the data contract promises; None: nobody promised any.
+    """
+    text, told, said = _TEXT.of(unit), [], f"{delta:g}"
+    if epsilon > HIGH_EPSILON:
+        told.append(text.say("attention.high_epsilon", epsilon=f"{epsilon:g}", limit=f"{HIGH_EPSILON:g}"))
+    if delta > HIGH_DELTA:
+        told.append(text.say("attention.high_delta", delta=said, limit=f"{HIGH_DELTA:g}"))
+    if least is not None and delta * least > HIGH_SHARE:
+        records, share, advised = f"{least:,}", f"{HIGH_SHARE:g}", f"{HIGH_SHARE / least:.2g}"
         told.append(
-            text.say(
-                "attention.high_delta_of_all",
-                delta=delta,
-                records=f"{least:,}",
-                share=f"{HIGH_SHARE:g}",
-                advised=f"{HIGH_SHARE / least:.2g}",
-            )
+            text.say("attention.high_delta_of_all", delta=said, records=records, share=share, advised=advised)
         )
-    if claim.unit == "row":
+    if unit == "row":
         told.append(text.say("attention.rows_protected"))
     return told
 

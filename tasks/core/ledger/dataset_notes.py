@@ -22,11 +22,10 @@ from typing import Literal, NamedTuple
 
 from tasks.core.dp.digest import canonical
 from tasks.core.errors import ParameterError
-from tasks.core.ledger.entries import Entry, Phase, Transaction
+from tasks.core.ledger.entries import Entry, Transaction
 from tasks.core.ledger.names import fold_name
 from tasks.core.ledger.tables import Marks, are_apart, keyed_mark, known_marks
 
-STOPPED: Phase = "stopped"
 #: Why: the table broke its strict contract, or could not be read.
 Why = Literal["broken", "unread"]
 BROKEN: Why = "broken"
@@ -56,7 +55,7 @@ def stops_of(entries: Iterable[Entry], dataset: str) -> tuple[Stop, ...]:
     A name that a person told apart from this one has other people.
     """
     entries = list(entries)
-    stopped = [entry for entry in entries if entry.phase == STOPPED]
+    stopped = [entry for entry in entries if entry.phase == "stopped"]
     if not stopped:
         return ()
     own = known_marks(entries).get(dataset, Marks())
@@ -76,7 +75,6 @@ def stops_of(entries: Iterable[Entry], dataset: str) -> tuple[Stop, ...]:
     )
 
 
-POLICY: Phase = "unchanged"
 Policy = Literal["draw", "skip"]
 DRAW: Policy = "draw"
 SKIP: Policy = "skip"
@@ -94,7 +92,7 @@ def policy_changes(entries: Iterable[Entry], dataset: str) -> tuple[PolicyChange
     return tuple(
         PolicyChange(entry.text("policy"), entry.text("vintage"), entry.text("digest"))
         for entry in entries
-        if entry.phase == POLICY and entry.text("unchanged_of") == dataset
+        if entry.phase == "unchanged" and entry.text("unchanged_of") == dataset
     )
 
 
@@ -115,18 +113,15 @@ def require_policy(entries: Iterable[Entry], dataset: str, policy: Policy) -> No
         )
 
 
-SUBJECT: Phase = "subject"
-
-
 def enter_subject(work: Transaction, dataset: str, subject_id: str, code: str) -> None:
     """Note the column of a release that is about to be drawn; refuse another one than was noted."""
     if not subject_id:
         return
-    own = (e for e in work.entries if e.phase == SUBJECT and e.text("subject_of") == dataset)
+    own = (e for e in work.entries if e.phase == "subject" and e.text("subject_of") == dataset)
     noted, mark = [e.text("subject") for e in own], subject_mark(work.entries, subject_id)
     if not noted:
         # Not under "dataset": an account is made of the entries that have that.
-        work.append({"phase": SUBJECT, "subject_of": dataset, "subject": mark, "code": code})
+        work.append({"phase": "subject", "subject_of": dataset, "subject": mark, "code": code})
     elif noted[-1] != mark:
         raise ParameterError(
             f"All releases of a dataset must tell its subjects apart by the same column, as their costs are "

@@ -24,9 +24,6 @@ from tasks.core.ledger.account import (
 from tasks.core.ledger.audit import Audit, audit_entries
 from tasks.core.ledger.dataset_notes import (
     DRAW,
-    POLICY,
-    STOPPED,
-    SUBJECT,
     Policy,
     PolicyChange,
     Stop,
@@ -42,7 +39,7 @@ from tasks.core.ledger.names import ReleaseName, refuse_twin, registered_names, 
 from tasks.core.ledger.place import Database, Place, ledger_place
 from tasks.core.ledger.refusals import budget_exhausted, non_private_noise, second_budget
 from tasks.core.ledger.store import LedgerStore
-from tasks.core.ledger.tables import APART, TABLE, PublicTable, find_resemblance, note_table
+from tasks.core.ledger.tables import PublicTable, find_resemblance, note_table
 
 _ENGINES = {"aes": "rounded-gaussian/AES-256-CTR"}
 
@@ -168,7 +165,7 @@ class Ledger:
             )
         with self.store.transaction() as work:
             self._refuse_twin(work, dataset)
-            work.append({"phase": APART, "apart": dataset, "code": self.code, "reason": reason.strip()})
+            work.append({"phase": "apart", "apart": dataset, "code": self.code, "reason": reason.strip()})
 
     def rename_subject(self, dataset: str, subject_id: str, reason: str) -> None:
         """Write down that the column that tells a dataset's subjects apart has another name now, and why."""
@@ -180,7 +177,7 @@ class Ledger:
             )
         with self.store.transaction() as work:
             mark = subject_mark(work.entries, subject_id)
-            body = {"phase": SUBJECT, "subject_of": dataset, "subject": mark, "code": self.code}
+            body = {"phase": "subject", "subject_of": dataset, "subject": mark, "code": self.code}
             work.append({**body, "reason": reason.strip()})
 
     def note_stop(self, dataset: str, vintage: str, why: Why, asked: str, table: PublicTable) -> None:
@@ -193,7 +190,7 @@ class Ledger:
         """
         with self.store.transaction() as work:
             # Not under "dataset": an account is made of the entries that have that. There may be none yet.
-            body = {"phase": STOPPED, "stopped_of": dataset, "vintage": vintage, "why": why, "asked": asked}
+            body = {"phase": "stopped", "stopped_of": dataset, "vintage": vintage, "why": why, "asked": asked}
             work.append({**body, "code": self.code, **table.marks(work.entries).as_body()})
 
     def stops(self, dataset: str) -> tuple[Stop, ...]:
@@ -212,7 +209,7 @@ class Ledger:
             known = [change.policy for change in changes if change.digest == name.digest]
             if (known[-1] if known else DRAW) != policy:
                 # Not under "dataset": an account is made of the entries that have that.
-                body = {"phase": POLICY, "unchanged_of": name.dataset, "vintage": name.vintage}
+                body = {"phase": "unchanged", "unchanged_of": name.dataset, "vintage": name.vintage}
                 work.append({**body, "digest": name.digest, "policy": policy, "code": self.code})
 
     def policy_changes(self, dataset: str, head: str | None = None) -> tuple[PolicyChange, ...]:
@@ -224,13 +221,13 @@ class Ledger:
         is_new = dataset not in registered_names(work.entries)
         if is_new:
             self._refuse_twin(work, dataset)
-        found = find_resemblance(work.entries, TABLE, dataset, table)
+        found = find_resemblance(work.entries, "table", dataset, table)
         if found is not None:
             raise second_budget(found, registration.unit, is_new=is_new)
         if is_new:
             self._register(work, registration)
         enter_subject(work, dataset, registration.subject_id, self.code)
-        note_table(work, TABLE, dataset, table, self.code)
+        note_table(work, "table", dataset, table, self.code)
         return is_new
 
     def _register(self, work: Transaction, registration: Registration) -> None:

@@ -10,14 +10,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tasks.core.errors import ParameterError
-from tasks.core.ledger.entries import Entry, Phase, Transaction
+from tasks.core.ledger.entries import Entry, Transaction
 from tasks.core.ledger.ledger import open_store
 from tasks.core.ledger.names import fold_name, refuse_twin, registered_names, salted_names
 from tasks.core.ledger.place import VARIABLE, Place, local_folder
 from tasks.core.ledger.refusals import lost_salt, second_salt
-from tasks.core.ledger.tables import SALTED, PublicTable, find_resemblance, note_table
-
-_PHASE: Phase = "salt"
+from tasks.core.ledger.tables import PublicTable, find_resemblance, note_table
 
 
 def salt_of(place: Place, dataset: str, table: PublicTable | None = None) -> bytes:
@@ -45,7 +43,7 @@ def salt_of(place: Place, dataset: str, table: PublicTable | None = None) -> byt
             if known is None:
                 store.make_salt(dataset)
                 known = hashlib.sha256(store.read_salt(dataset)).hexdigest()
-                work.append({"phase": _PHASE, "salt_of": dataset, "salt_sha256": known})
+                work.append({"phase": "salt", "salt_of": dataset, "salt_sha256": known})
     salt = store.read_salt(dataset)
     if hashlib.sha256(salt).hexdigest() != known:
         what = "it is not the one that was made for this dataset"
@@ -67,10 +65,10 @@ def _enter(work: Transaction, dataset: str, table: PublicTable | None) -> None:
         refuse_twin(dataset, registered_names(work.entries))
     if table is None:
         return
-    found = find_resemblance(work.entries, SALTED, dataset, table)
+    found = find_resemblance(work.entries, "salted table", dataset, table)
     if found is not None:
         raise second_salt(found)
-    note_table(work, SALTED, dataset, table)
+    note_table(work, "salted table", dataset, table)
 
 
 def salted_datasets(place: Place) -> list[str]:
@@ -90,5 +88,5 @@ def require_apart(place: Place, outputs: Path) -> None:
 
 def _fingerprint(entries: Iterable[Entry], dataset: str) -> str | None:
     # Not under "dataset": an account is made of the entries that have that.
-    found = (e.text("salt_sha256") for e in entries if e.phase == _PHASE and e.body["salt_of"] == dataset)
+    found = (e.text("salt_sha256") for e in entries if e.phase == "salt" and e.body["salt_of"] == dataset)
     return next(found, None)

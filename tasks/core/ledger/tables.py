@@ -19,9 +19,6 @@ from tasks.core.ledger.entries import Entry, Phase, Transaction
 from tasks.core.ledger.names import fold_name
 from tasks.core.tables.places import normal_place, remote_url
 
-TABLE: Phase = "table"
-SALTED: Phase = "salted table"
-APART: Phase = "apart"
 #: The place of all tables that a notebook hands over.
 _MEMORY = "memory://"
 
@@ -109,7 +106,7 @@ def note_table(work: Transaction, phase: Phase, dataset: str, table: PublicTable
         work.append({"phase": phase, "table_of": dataset, "code": code, **marks.as_body()})
 
 
-def known_marks(entries: Iterable[Entry], phase: Phase = TABLE) -> dict[str, Marks]:
+def known_marks(entries: Iterable[Entry], phase: Phase = "table") -> dict[str, Marks]:
     """What each dataset's tables had, by dataset: those of its budget, or those of its salt."""
     found: dict[str, Marks] = {}
     for entry in entries:
@@ -132,8 +129,8 @@ def are_apart(entries: Iterable[Entry], one: str, other: str) -> bool:
     for entry in entries:
         if entry.phase == "salt":
             known.add(entry.text("salt_of"))
-        elif entry.phase in ("register", APART):
-            written = entry.text("apart" if entry.phase == APART else "dataset")
+        elif entry.phase in ("register", "apart"):
+            written = entry.text("apart" if entry.phase == "apart" else "dataset")
             known.add(written)
             if written in (one, other) and entry.body.get("reason") and known >= {one, other}:
                 return True

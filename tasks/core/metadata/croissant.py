@@ -15,7 +15,7 @@ from tasks.core.arrays import Json
 from tasks.core.metadata.methods import protection_line
 from tasks.core.metadata.release_facts import DescribedRelease
 from tasks.core.sentences import sentences_of
-from tasks.core.statement.released_json import CROISSANT_KEYS, check_released_json
+from tasks.core.statement.released_json import RELEASED_KEYS, check_released_json
 from tasks.core.tables.writing import first_row
 
 _TEXT = sentences_of("croissant")
@@ -59,7 +59,7 @@ def croissant_json(release: DescribedRelease, bibtex: str) -> str:
     body |= {key: value for key, value in named.items() if value}
     body["distribution"] = [_file_object(entry) for entry in release.files]
     body["recordSet"] = list(_record_sets(release))
-    check_released_json(body, CROISSANT_KEYS)
+    check_released_json(body, RELEASED_KEYS["croissant"])
     return json.dumps(body, indent=1, ensure_ascii=False) + "\n"
 
 

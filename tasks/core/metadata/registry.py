@@ -13,7 +13,7 @@ from tasks.core.figures import as_markdown, format_whole, plain_down
 from tasks.core.metadata.release_facts import DescribedRelease
 from tasks.core.sentences import sentences_of
 from tasks.core.statement.differential_privacy.questions import conditions_of
-from tasks.core.statement.released_json import REGISTRY_KEYS, check_released_json
+from tasks.core.statement.released_json import RELEASED_KEYS, check_released_json
 
 _TEXT = sentences_of("registry")
 
@@ -34,7 +34,7 @@ _SAID = {
 def registry_yaml(release: DescribedRelease) -> str:
     """The text of ``registry.yaml``, of a differentially private release."""
     entry = _Entry(release).whole()
-    check_released_json(entry, REGISTRY_KEYS)
+    check_released_json(entry, RELEASED_KEYS["registry"])
     # Unfolded: where a line breaks would depend on the length of the code version in it.
     return yaml.safe_dump(entry, sort_keys=False, allow_unicode=True, width=math.inf)
 

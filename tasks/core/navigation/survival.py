@@ -3,11 +3,12 @@
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from tasks.core.charts import theme
 from tasks.core.charts.plot import Axes, Line, plot
 from tasks.core.charts.svg import Chart
-from tasks.core.statement.differential_privacy.statement import survival_curve
+from tasks.core.dp.thresholds import survival_probability
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class SurvivalLevel:
     threshold: int
 
     def chances(self, counts: Sequence[int]) -> list[float]:
-        return survival_curve(self.scale, self.threshold, counts)
+        scale = Fraction(self.scale)
+        return [survival_probability(scale, self.threshold, count) for count in counts]
 
     def least_count(self, chance: float) -> int:
         """The least true count that is published with at least this chance."""

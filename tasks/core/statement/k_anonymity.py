@@ -17,7 +17,7 @@ from tasks.core.records.constraint_words import constraints_json
 from tasks.core.sentences import Sentences, sentences_of
 from tasks.core.statement.plain_words import STATEMENT_FORMAT, PlainWords, Topic
 from tasks.core.statement.preparation import column_json, preparation_paragraph
-from tasks.core.statement.released_json import ANONYMITY_STATEMENT_KEYS, check_released_json
+from tasks.core.statement.released_json import RELEASED_KEYS, check_released_json
 
 _TEXT, _SHARED = sentences_of("k_anonymity"), sentences_of("all_protections")
 K_ANONYMITY_REGIME = "k_anonymity"
@@ -227,7 +227,7 @@ def anonymity_statement(facts: AnonymityFacts, aggregates: Aggregates, code_vers
         content["drafted_from_table"] = True
     if facts.held is not None:
         content["constraints"] = constraints_json(facts.held, facts.contract_sha256, is_counted=True)
-    check_released_json(content, ANONYMITY_STATEMENT_KEYS)
+    check_released_json(content, RELEASED_KEYS["anonymity_statement"])
     return content
 
 

@@ -12,7 +12,7 @@ from tasks.core.figures import format_near, format_whole
 from tasks.core.sentences import Sentences, sentences_of
 from tasks.core.statement.k_anonymity import ContractMode, contract_effect
 from tasks.core.statement.plain_words import STATEMENT_FORMAT, PlainWords, Topic
-from tasks.core.statement.released_json import SYNDIFFIX_STATEMENT_KEYS, check_released_json
+from tasks.core.statement.released_json import RELEASED_KEYS, check_released_json
 from tasks.core.syndiffix.clusters import Clustering, way_of
 from tasks.core.syndiffix.entities import unit_sentence
 from tasks.core.syndiffix.settings import (
@@ -184,7 +184,7 @@ def syndiffix_statement(facts: SynDiffixFacts, code_version: str) -> Json:
     }
     if facts.drafted_from_table:
         content["drafted_from_table"] = True
-    check_released_json(content, SYNDIFFIX_STATEMENT_KEYS)
+    check_released_json(content, RELEASED_KEYS["syndiffix_statement"])
     return content
 
 

@@ -8,7 +8,6 @@ from tasks.core.dp.accounting import plan_release
 from tasks.core.dp.claim_limits import (
     DISTANCE,
     MOST_SAMPLING_DELTA,
-    Claim,
     cap_cautions,
     cautions,
     sampling_delta,
@@ -47,17 +46,17 @@ def test_claims_at_the_limits_are_planned():
 @pytest.mark.parametrize(
     ("claim", "said"),
     [
-        (Claim(20.0, 1e-5), []),
-        (Claim(20.1, 1e-5), ["epsilon 20.1 is above 20"]),
-        (Claim(1.0, 1.1e-5), ["delta 1.1e-05 is above 1e-05"]),
-        (Claim(1.0, 1e-6, least_records=100_000), []),
-        (Claim(1.0, 1e-6, least_records=100_001), ["delta 1e-06 is above 1 / (10 x 100,001)"]),
-        (Claim(1.0, 1e-6, unit="row"), ["a row is protected, not a person"]),
-        (Claim(50.0, 1e-3, "row", 5000), ["epsilon 50", "above 1e-05", "10 x 5,000", "a row is protected"]),
+        ((20.0, 1e-5), []),
+        ((20.1, 1e-5), ["epsilon 20.1 is above 20"]),
+        ((1.0, 1.1e-5), ["delta 1.1e-05 is above 1e-05"]),
+        ((1.0, 1e-6, "subject", 100_000), []),
+        ((1.0, 1e-6, "subject", 100_001), ["delta 1e-06 is above 1 / (10 x 100,001)"]),
+        ((1.0, 1e-6, "row"), ["a row is protected, not a person"]),
+        ((50.0, 1e-3, "row", 5000), ["epsilon 50", "above 1e-05", "10 x 5,000", "a row is protected"]),
     ],
 )
 def test_a_claim_that_promises_little_is_told_of(claim, said):
-    told = cautions(claim)
+    told = cautions(*claim)
     assert len(told) == len(said)
     assert all(phrase in sentence for phrase, sentence in zip(said, told, strict=True))
 

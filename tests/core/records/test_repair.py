@@ -9,7 +9,7 @@ from tasks.core.records.constraint_words import constraints_json
 from tasks.core.records.dropped import BROKE_A_CONSTRAINT, DroppedCells
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.statement.preparation import preparation_paragraph
-from tasks.core.statement.released_json import ANONYMITY_STATEMENT_KEYS, STATEMENT_KEYS, check_released_json
+from tasks.core.statement.released_json import RELEASED_KEYS, check_released_json
 from tasks.core.tables.header import InputFile
 from tests.oracles import constraints as oracle
 from tests.oracles.loading import decode
@@ -93,7 +93,7 @@ def test_w20_the_statement_lists_what_is_held_and_by_which_contract():
         "Never together: work is 'retired' or empty; town has a value other than 'Ely'.",
         "started is at most ended, where a record has both.",
     ]
-    for allowed in (STATEMENT_KEYS, ANONYMITY_STATEMENT_KEYS):
+    for allowed in (RELEASED_KEYS["statement"], RELEASED_KEYS["anonymity_statement"]):
         check_released_json({"constraints": body}, allowed)
     assert "'area' is not counted" in preparation_paragraph(
         schema

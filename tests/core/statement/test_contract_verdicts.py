@@ -20,7 +20,7 @@ from tasks.core.statement.contract_verdicts import (
     contract_json,
     passed_json,
 )
-from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_json
+from tasks.core.statement.released_json import RELEASED_KEYS, check_released_json
 from tests.oracles.contracts import HEADER, contract_of
 from tests.oracles.releases import one_length
 from tests.oracles.workloads import draw, parameters
@@ -207,7 +207,7 @@ def test_the_document_names_the_contract_and_says_what_its_verdicts_are_of():
     assert {rule["verdict"] for rule in strict["rules"]} == {"passed"}
     assert (strict["mode"], repaired["mode"]) == ("strict", "repair")
     for body in (strict, repaired):
-        check_released_json(body, MANIFEST_KEYS)
+        check_released_json(body, RELEASED_KEYS["manifest"])
         assert body["contract"] == contract.name
 
 

@@ -9,7 +9,7 @@ from tasks.configuration import model as configuration
 from tasks.configuration.model import OF_A_CLUSTER
 from tasks.core.errors import InternalError
 from tasks.core.statement.differential_privacy.statement import RunChoices
-from tasks.core.statement.released_json import CONFIGURATION_KEYS, STATEMENT_KEYS, check_released_json
+from tasks.core.statement.released_json import RELEASED_KEYS, check_released_json
 from tests.oracles.releases import noisy_inputs
 
 
@@ -42,7 +42,7 @@ def test_p5_the_statement_holds_only_statement_keys():
     choices = RunChoices("ab" * 32, ("percentile_percentage",), "ff")
     for unit in ("subject", "row"):
         body = noisy_inputs(choices=choices, unit=unit).statement
-        check_released_json(json.loads(json.dumps(body)), STATEMENT_KEYS)
+        check_released_json(json.loads(json.dumps(body)), RELEASED_KEYS["statement"])
 
 
 def test_p5_every_setting_of_the_configuration_may_be_released_but_the_machines_paths():
@@ -53,7 +53,7 @@ def test_p5_every_setting_of_the_configuration_may_be_released_but_the_machines_
         for name in model.model_fields
     }
     never = {"path", "contract", "unused_keys", *OF_A_CLUSTER} | configuration.NEVER_RELEASED
-    assert settings - CONFIGURATION_KEYS <= never
+    assert settings - RELEASED_KEYS["configuration"] <= never
 
 
 def test_p5_names_that_the_operator_gave_are_not_taken_for_keys():

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from tasks.core.dp.contribution import Bounds, profile_edges, size_candidates
 from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.thresholds import error_bar
 from tasks.core.dp.workload.cells import MeasuredTable, cells_of_all_columns, sensitivity
-from tasks.core.dp.workload.measurement import NoisyScores, WorkloadMeasurement
+from tasks.core.dp.workload.measurement import DrawnMeasurement, NoisyScores, WorkloadMeasurement
 from tasks.core.errors import InternalError
 from tasks.core.records.columns import Schema
 from tasks.core.sentences import sentences_of
@@ -60,19 +60,76 @@ _ACCOUNT = (
 
 
 class DrawDescription(ABC):
-    """One draw, as a statement describes it."""
+    """One draw, as a statement describes it.
+
+    Attributes:
+        kind: what its sentences are told apart by: ``lengths`` or ``tables``.
+    """
+
+    kind: ClassVar[str]
+    measurement: DrawnMeasurement
 
     @abstractmethod
+    def sensitivities(self) -> list[int]:
+        """Of all queries whose draws may differ between neighbours (see `sampling_delta`)."""
+
+    @abstractmethod
+    def charges(self) -> Iterator[tuple[int, float]]:
+        """Square of the L2 sensitivity and noise scale of everything that was drawn with Gaussian noise."""
+
     def guarantee(self) -> Json:
-        """What the claim says of its accountant."""
+        """What the claim says of its accountant; R20 says what inexact sampling adds to delta."""
+        parameters, delta_t = self.measurement.parameters, self.measurement.threshold_delta
+        return {
+            "delta_given": {"rule": _TEXT.say("claim.delta_constant")},
+            "delta_applied": parameters.delta,
+            "delta_threshold_applied": delta_t,
+            "delta_noise": (parameters.delta - delta_t) / (1 - delta_t),
+            "identity": _TEXT.say("claim.delta_identity.gdp"),
+            "sampling_exactness": {
+                "delta_sampling": sampling_delta(parameters.epsilon, self.sensitivities()),
+                "distance": DISTANCE,
+                "at_most": MOST_SAMPLING_DELTA,
+                "rule": _TEXT.say(f"law.exactness_of_{self.kind}"),
+            },
+        }
 
-    @abstractmethod
     def parts(self, unit: str) -> Json:
         """The statement's parts on the draw, for the unit ``subject`` or ``row``.
+
+        They say the law of the noise and where its bits come from (D10), how rows become records, and how a
+        sample was taken (R14).
 
         Raises:
             InternalError: the noise does not carry the nominal charge (R9).
         """
+        measurement, limit = self.measurement, self.measurement.parameters.record_limit
+        self.realised()
+        sampling = None
+        if limit is not None:
+            text = _TEXT.say(f"sampling.text_of_{self.kind}")
+            sampling = {"rule": _TEXT.say("sampling.rule"), "expected_size": limit, "text": text}
+        private = measurement.private
+        return {
+            "noise": {
+                "lattice": _TEXT.say(f"law.lattice_of_{self.kind}"),
+                "generator": _TEXT.say("law.generator") if private else _TEXT.say("law.generator_of_tests"),
+                "error_bar": _TEXT.say("law.error_bar"),
+            },
+            "contribution": {
+                "width": measurement.schema.measured.width,
+                "how": joining_sentence(unit),
+                **counting_unit_json(measurement.schema, unit),
+            },
+            "sampling": sampling,
+        }
+
+    def realised(self) -> Fraction:
+        """What was charged in exact rationals; refused where the noise is smaller than mu^2 says (R9)."""
+        spent = sum((square / Fraction(scale) ** 2 for square, scale in self.charges()), Fraction(0))
+        if spent > Fraction(self.measurement.mu_squared):
+            raise InternalError("The noise of a release must cover its charge: sum of Delta / s^2 <= mu^2.")
+        return spent
 
     def columns(self, stated: Sequence[Json]) -> list[Json]:
         """The columns of the public schema with what this draw has to add to each."""
@@ -89,41 +146,9 @@ def number_sources(how: str, drawn: Iterable[str], chosen: Iterable[str] = ()) -
     }
 
 
-def noise_law(law: str, lattice: str, *, private: bool) -> Json:
-    """The law of the noise, and where its bits come from (D10)."""
-    return {
-        "law": law,
-        "lattice": lattice,
-        "generator": _TEXT.say("law.generator") if private else _TEXT.say("law.generator_of_tests"),
-        "error_bar": _TEXT.say("law.error_bar"),
-    }
-
-
 def error_bar_of(scale: float) -> Json:
     """Of rounded Gaussian noise: sd at most, and the least h with P(|round(N(0, s^2))| <= h) >= 0.95."""
     return {"sd": math.sqrt(scale * scale + 1 / 12), "half_width_95": error_bar(Fraction(scale), 0.95)}
-
-
-def sampling_exactness(epsilon: float, sensitivities: Sequence[int], rule: str) -> Json:
-    """What inexact sampling adds to delta (R20)."""
-    return {
-        "delta_sampling": sampling_delta(epsilon, sensitivities),
-        "distance": DISTANCE,
-        "at_most": MOST_SAMPLING_DELTA,
-        "rule": rule,
-    }
-
-
-def require_covered(mu_squared: float, charges: Iterable[tuple[int, float]]) -> Fraction:
-    """What was charged in exact rationals; refused where the noise is smaller than mu^2 says (R9).
-
-    Args:
-        charges: square of the L2 sensitivity and noise scale of everything that was drawn.
-    """
-    spent = sum((square / Fraction(scale) ** 2 for square, scale in charges), Fraction(0))
-    if spent > Fraction(mu_squared):
-        raise InternalError("The noise of a release must cover its charge: sum of Delta / s^2 <= mu^2.")
-    return spent
 
 
 def joining_sentence(unit: str) -> str:
@@ -145,65 +170,8 @@ def counting_unit_json(schema: Schema, unit: str) -> Json:
     return {"meaning": f"{told} {_TEXT.say('meaning.several_items')}" if any(has_several) else told}
 
 
-def sample_of(expected_size: int | None, text: str) -> Json | None:
-    """How a sample of so many subjects was taken (R14); None where all are counted."""
-    if expected_size is None:
-        return None
-    return {"rule": _TEXT.say("sampling.rule"), "expected_size": expected_size, "text": text}
-
-
 #: How far constants that are worked out again may lie from those of the draw.
 _SAME = 1e-9
-
-
-@dataclass(frozen=True)
-class Constants:
-    nominal: Plan
-    applied: Plan
-    delta: float
-
-    @classmethod
-    def of(cls, measurement: Measurement) -> "Constants":
-        """Worked out again from what was chosen and the noisy count; the draw must have used the same."""
-        parameters, noisy = measurement.parameters, measurement.number_of_records
-        nominal = plan_release(
-            parameters, all_declared=measurement.schema.all_declared, levels=len(measurement.levels)
-        )
-        found = cls(nominal, for_noisy_count(nominal, parameters, noisy), applied_delta(parameters, noisy))
-        if not all(math.isclose(*pair, rel_tol=_SAME) for pair in found._beside(measurement)):
-            raise InternalError("A statement must describe the draw; its constants are not the draw's.")
-        return found
-
-    def _beside(self, measurement: Measurement) -> Iterator[tuple[float, float]]:
-        yield self.nominal.mu_squared, measurement.mu_squared
-        yield self.nominal.threshold_delta, measurement.threshold_delta
-        for sigma, level in zip(self.applied.sigmas, measurement.levels, strict=True):
-            yield sigma, level.sigma
-
-
-def count_charge(planned: Plan) -> float:
-    """mu^2 of the noisy count."""
-    return (
-        pure_mu(planned.count_epsilon) ** 2 if planned.count_epsilon else 1 / (planned.count_sigma or 1) ** 2
-    )
-
-
-def sensitivity_bound(constants: Constants, measurement: Measurement, length: int) -> Json:
-    """How Delta_k of one length was set, and what that cost."""
-    applied, nominal = constants.applied, constants.nominal
-    facts = Bounds(measurement.schema.width, length, measurement.levels[length - 1].candidates)
-    found: Json = {"most": facts.most, "mu_squared": 0.0}  # 0 where the schema gives Delta_k
-    if nominal.profile_sigma is not None:
-        found["mu_squared"] = 1 / nominal.profile_sigma**2
-    if nominal.percentile_epsilon is not None:
-        found["mu_squared"] = pure_mu(nominal.percentile_epsilon) ** 2
-        found |= {"epsilon": applied.percentile_epsilon, "epsilon_charged": nominal.percentile_epsilon}
-        found["choices"] = size_candidates(facts.most)
-    if applied.profile_sigma is not None:
-        scale = float(thresholds.scale(applied.profile_sigma, 1))
-        found |= {"sigma": applied.profile_sigma, "sigma_charged": nominal.profile_sigma, "scale": scale}
-        found["edges"] = profile_edges(facts).tolist()
-    return found
 
 
 #: Numbers that follow from the data, and with the columns chosen those that do not (`number_sources`).
@@ -223,56 +191,60 @@ class LengthsDraw(DrawDescription):
     """A draw by lengths: counts of one attribute, of two, and so on."""
 
     measurement: Measurement
+    kind = "lengths"
 
     @cached_property
-    def _constants(self) -> Constants:
-        return Constants.of(self.measurement)
+    def _nominal(self) -> Plan:
+        """The plan, worked out again from what was chosen."""
+        levels, declared = len(self.measurement.levels), self.measurement.schema.all_declared
+        return plan_release(self.measurement.parameters, all_declared=declared, levels=levels)
 
-    def guarantee(self) -> Json:
-        measurement, constants = self.measurement, self._constants
-        parameters, delta_t = measurement.parameters, measurement.threshold_delta
-        is_zcdp = parameters.accountant == "zcdp"
-        rest = parameters.delta / 2 if is_zcdp else (parameters.delta - delta_t) / (1 - delta_t)
-        sensitivities = [level.sensitivity for level in measurement.levels]
-        rule = _TEXT.say("law.exactness_of_lengths")
-        return {
-            "delta_given": self._delta_given(),
-            "delta_applied": constants.delta,
-            "delta_threshold_applied": constants.applied.applied_threshold_delta,
-            "delta_noise": rest,
-            "identity": _TEXT.say(f"claim.delta_identity.{parameters.accountant}"),
-            "reporting_length": parameters.reporting_length,
-            "accountant": self._accountant(),
-            "sampling_exactness": sampling_exactness(parameters.epsilon, sensitivities, rule),
-        }
+    @cached_property
+    def _applied(self) -> Plan:
+        """The plan after the noisy count; the draw must have used the same."""
+        measurement, nominal = self.measurement, self._nominal
+        applied = for_noisy_count(nominal, measurement.parameters, measurement.number_of_records)
+        beside = [
+            (nominal.mu_squared, measurement.mu_squared),
+            (nominal.threshold_delta, measurement.threshold_delta),
+            *zip(applied.sigmas, (level.sigma for level in measurement.levels), strict=True),
+        ]
+        if not all(math.isclose(*pair, rel_tol=_SAME) for pair in beside):
+            raise InternalError("A statement must describe the draw; its constants are not the draw's.")
+        return applied
 
-    def parts(self, unit: str) -> Json:
-        measurement = self.measurement
-        require_covered(measurement.mu_squared, self._charges())
-        law, lattice = _TEXT.say("law.lengths"), _TEXT.say("law.lattice_of_lengths")
-        noise = noise_law(law, lattice, private=measurement.private)
-        limit = measurement.parameters.record_limit
-        return {
-            "inputs": number_sources(_TEXT.say("law.inputs"), _DRAWN_OF_LENGTHS, ["levels[].length"]),
-            "parameters": self._parameters(),
-            "noisy_count": self._noisy_count(),
-            "levels": [self._level(length) for length in range(1, len(measurement.levels) + 1)],
-            "noise": noise | {"spurious": _TEXT.say("law.spurious_rule")},
-            "contribution": {
-                "rule": self._bounded(),
-                "width": measurement.schema.width,
-                "how": joining_sentence(unit),
-                **counting_unit_json(measurement.schema, unit),
-            },
-            "sampling": sample_of(limit, _TEXT.say("sampling.text_of_lengths")),
-        }
+    def sensitivities(self) -> list[int]:
+        return [level.sensitivity for level in self.measurement.levels]
 
-    def _charges(self) -> Iterator[tuple[int, float]]:
+    def charges(self) -> Iterator[tuple[int, float]]:
         for level in self.measurement.levels:
             if level.scale:
                 yield level.sensitivity, level.scale
         if self.measurement.parameters.accountant == "gdp":
             yield 1, self.measurement.count_scale
+
+    def guarantee(self) -> Json:
+        parameters = self.measurement.parameters
+        found = super().guarantee() | {
+            "delta_given": self._delta_given(),
+            "delta_applied": applied_delta(parameters, self.measurement.number_of_records),
+            "delta_threshold_applied": self._applied.applied_threshold_delta,
+            "identity": _TEXT.say(f"claim.delta_identity.{parameters.accountant}"),
+            "reporting_length": parameters.reporting_length,
+            "accountant": self._accountant(),
+        }
+        return found | ({"delta_noise": parameters.delta / 2} if parameters.accountant == "zcdp" else {})
+
+    def parts(self, unit: str) -> Json:
+        found = super().parts(unit)
+        found["noise"] |= {"law": _TEXT.say("law.lengths"), "spurious": _TEXT.say("law.spurious_rule")}
+        found["contribution"] |= {"rule": self._bounded()}
+        return found | {
+            "inputs": number_sources(_TEXT.say("law.inputs"), _DRAWN_OF_LENGTHS, ["levels[].length"]),
+            "parameters": self._parameters(),
+            "noisy_count": self._noisy_count(),
+            "levels": [self._level(length) for length in range(1, len(self.measurement.levels) + 1)],
+        }
 
     def _delta_given(self) -> Json:
         """How delta was set (R16)."""
@@ -297,7 +269,7 @@ class LengthsDraw(DrawDescription):
                 "rule": _TEXT.say(f"accountant.gdp_rule.{bounded}"),
                 "text": applied,
             }
-        count_epsilon = self._constants.nominal.count_epsilon
+        count_epsilon = self._nominal.count_epsilon
         assert count_epsilon is not None, "zcdp gives the count an epsilon"
         return {
             "epsilon_count": count_epsilon,
@@ -321,11 +293,12 @@ class LengthsDraw(DrawDescription):
 
     def _noisy_count(self) -> Json:
         """The number of records as drawn, with its noise, and what it is charged."""
-        scale, planned = self.measurement.count_scale, self._constants.nominal
+        scale, planned = self.measurement.count_scale, self._nominal
+        epsilon, sigma = planned.count_epsilon, planned.count_sigma or 1
         content: Json = {
             "value": self.measurement.number_of_records,
             "scale": scale,
-            "mu_squared": count_charge(planned),
+            "mu_squared": pure_mu(epsilon) ** 2 if epsilon else 1 / sigma**2,
         }
         if self.measurement.parameters.accountant == "gdp":
             law = {"law": _TEXT.say("law.gaussian"), "sigma": planned.count_sigma}
@@ -337,7 +310,7 @@ class LengthsDraw(DrawDescription):
             "law": _TEXT.say("law.laplace"),
             "sd": math.sqrt(variance),
             "half_width_95": max(0, math.ceil(scale * math.log(20) - 0.5)),
-            "epsilon": planned.count_epsilon,
+            "epsilon": epsilon,
         }
 
     def _bounded(self) -> str:
@@ -352,13 +325,13 @@ class LengthsDraw(DrawDescription):
 
     def _level(self, length: int) -> Json:
         """One length's noise, threshold and result; what is suppressed only as R3 allows."""
-        measurement, level = self.measurement, self.measurement.levels[length - 1]
+        level = self.measurement.levels[length - 1]
         survivors = int(np.count_nonzero(level.survives))
         suppressed: Json = {"value": None, "why": _TEXT.say("law.suppressed_unknown")}
         if level.candidates is not None and length > 1:
             why = _TEXT.say("law.suppressed_known")
             suppressed = {"value": level.candidates - survivors, "why": why}
-        sigma_charged = self._constants.nominal.sigmas[length - 1]
+        sigma_charged = self._nominal.sigmas[length - 1]
         excluded = {"excluded": _TEXT.say("law.error_bar_excludes")}
         content: Json = {
             "length": length,
@@ -366,7 +339,7 @@ class LengthsDraw(DrawDescription):
             "sigma": level.sigma,
             "sigma_charged": sigma_charged,
             "sensitivity": level.sensitivity,
-            "sensitivity_bound": sensitivity_bound(self._constants, measurement, length),
+            "sensitivity_bound": self._sensitivity_bound(length),
             "scale": level.scale,
             "mu_squared": 1 / sigma_charged**2,
             "threshold": level.threshold,
@@ -378,6 +351,23 @@ class LengthsDraw(DrawDescription):
             "error_bar": error_bar_of(level.scale) | excluded if level.scale else None,
         }
         return content | (self._first_length(level) if length == 1 else {})
+
+    def _sensitivity_bound(self, length: int) -> Json:
+        """How Delta_k of one length was set, and what that cost."""
+        applied, nominal = self._applied, self._nominal
+        facts = Bounds(self.measurement.schema.width, length, self.measurement.levels[length - 1].candidates)
+        found: Json = {"most": facts.most, "mu_squared": 0.0}  # 0 where the schema gives Delta_k
+        if nominal.profile_sigma is not None:
+            found["mu_squared"] = 1 / nominal.profile_sigma**2
+        if nominal.percentile_epsilon is not None:
+            found["mu_squared"] = pure_mu(nominal.percentile_epsilon) ** 2
+            found |= {"epsilon": applied.percentile_epsilon, "epsilon_charged": nominal.percentile_epsilon}
+            found["choices"] = size_candidates(facts.most)
+        if applied.profile_sigma is not None:
+            scale = float(thresholds.scale(applied.profile_sigma, 1))
+            found |= {"sigma": applied.profile_sigma, "sigma_charged": nominal.profile_sigma, "scale": scale}
+            found["edges"] = profile_edges(facts).tolist()
+        return found
 
     def _threshold_rule(self, length: int) -> str:
         """The threshold's formula at one length (R10 and R11, D6)."""
@@ -444,59 +434,45 @@ class FittedDraw(DrawDescription):
     """A draw of a workload's tables, for records that are fitted to them."""
 
     measurement: WorkloadMeasurement
+    kind = "tables"
+
+    def sensitivities(self) -> list[int]:
+        tables = (*self.measurement.values[:1], *self.measurement.tables)
+        scores = [len(each.candidates) for _, each in self._choices()]
+        return [*(table.sensitivity for table in tables), *scores]
 
     def guarantee(self) -> Json:
-        measurement, delta_t = self.measurement, self.measurement.threshold_delta
-        parameters = measurement.parameters
-        tables = [table.sensitivity for table in (*measurement.values[:1], *measurement.tables)]
-        scores = [len(each.candidates) for _, each in self._choices()]
-        rule = _TEXT.say("law.exactness_of_tables")
-        return {
-            "delta_given": {"rule": _TEXT.say("claim.delta_constant")},
-            "delta_applied": parameters.delta,
-            "delta_threshold_applied": delta_t,
-            "delta_noise": (parameters.delta - delta_t) / (1 - delta_t),
-            "identity": _TEXT.say("claim.delta_identity.gdp"),
+        return super().guarantee() | {
             "accountant": {
                 "name": "gdp",
                 "theorem": _TEXT.say("fitted.theorem"),
                 "conversion": _TEXT.say("accountant.gdp_conversion"),
                 "rule": _TEXT.say("fitted.rule"),
                 "text": _TEXT.say("fitted.shares"),
-            },
-            "sampling_exactness": sampling_exactness(parameters.epsilon, [*tables, *scores], rule),
+            }
         }
 
     def parts(self, unit: str) -> Json:
-        measurement = self.measurement
-        realised = require_covered(measurement.mu_squared, self._charges())
-        law, lattice = _TEXT.say("law.tables"), _TEXT.say("law.lattice_of_tables")
-        limit = measurement.parameters.record_limit
-        return {
+        found = super().parts(unit)
+        found["noise"] |= {"law": _TEXT.say("law.tables")}
+        found["contribution"] |= {"rule": _TEXT.say("fitted.cells")}
+        return found | {
             "inputs": number_sources(_TEXT.say("fitted.inputs"), _DRAWN_OF_TABLES),
             "parameters": self._parameters(),
             "noisy_count": self._count(),
             "values": self._values(),
             "tables": self._tables(),
             "choices": [self._choice(*each) for each in self._choices()],
-            "mu_squared_realised": float(realised),
+            "mu_squared_realised": float(self.realised()),
             "cells": _TEXT.say("fitted.cells"),
             "shares": _TEXT.say("fitted.shares"),
-            "noise": noise_law(law, lattice, private=measurement.private),
-            "contribution": {
-                "how": joining_sentence(unit),
-                **counting_unit_json(measurement.schema, unit),
-                "rule": _TEXT.say("fitted.cells"),
-                "width": measurement.schema.measured.width,
-            },
-            "sampling": sample_of(limit, _TEXT.say("sampling.text_of_tables")),
         }
 
     def columns(self, stated: Sequence[Json]) -> list[Json]:
         every = cells_of_all_columns(self.measurement.schema, self.measurement.cells)
         return [column | {"cells": cells.size} for column, cells in zip(stated, every, strict=True)]
 
-    def _charges(self) -> Iterator[tuple[int, float]]:
+    def charges(self) -> Iterator[tuple[int, float]]:
         measurement = self.measurement
         yield 1, measurement.count_scale
         if measurement.values:

@@ -8,14 +8,12 @@ and error bar, the formulas that join them, the whole account of the dataset, an
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from fractions import Fraction
 from statistics import NormalDist
 
 from tasks.core.arrays import Json
-from tasks.core.dp.claim_limits import Claim, cap_cautions, cautions
+from tasks.core.dp.claim_limits import cap_cautions, cautions
 from tasks.core.dp.group_privacy import group_guarantees
 from tasks.core.dp.measurement import Measurement
-from tasks.core.dp.thresholds import survival_probability
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.figures import format_whole
 from tasks.core.records.constraint_words import constraints_json
@@ -121,7 +119,7 @@ def accounted_statement(
     groups = None
     if ledger.unit == "row":
         groups = group_guarantees(measurement.mu_squared, parameters.delta, measurement.length_one)
-    claim = Claim(parameters.epsilon, parameters.delta, ledger.unit, choices.least_records)
+    attention = cautions(parameters.epsilon, parameters.delta, ledger.unit, choices.least_records)
     content: Json = {
         "format": STATEMENT_FORMAT,
         "private": measurement.private,
@@ -132,7 +130,7 @@ def accounted_statement(
         "code_version": code_version,
         "measurement_sha256": choices.measurement_sha256,
         # What a reader must know before anything else.
-        "attention": cautions(claim) + cap_cautions(ledger.cap["epsilon"], ledger.cap["delta"]),
+        "attention": attention + cap_cautions(ledger.cap["epsilon"], ledger.cap["delta"]),
         "guarantee": _guarantee(measurement, draw, ledger.unit) if measurement.private else None,
         "columns": draw.columns(_columns(measurement)),
         "prepared": preparation_paragraph(measurement.schema, filled=measurement.never_empty),
@@ -305,15 +303,3 @@ def _ledger(ledger: LedgerFacts) -> Json:
 def _stated(figures: Mapping[str, float]) -> Json:
     """A cap or a charge under the statement's names."""
     return {"delta_threshold" if name == "threshold_delta" else name: figures[name] for name in figures}
-
-
-def survival_curve(scale: float, threshold: int | None, true_counts: Sequence[int]) -> list[float]:
-    """The chance that a combination of each true count is published, given that all its parts are.
-
-    Args:
-        threshold: the least published noisy count; None: everything is published.
-        true_counts: in records, at least 0.
-    """
-    if threshold is None:
-        return [1.0] * len(true_counts)
-    return [survival_probability(Fraction(scale), threshold, count) for count in true_counts]
