@@ -9,7 +9,8 @@ from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.synthesis import SYNDIFFIX
-from tasks.core.dp.budget import Caps, float_up
+from tasks.core.dp.accounting import float_up
+from tasks.core.dp.budget import Caps
 from tasks.core.errors import StoredTableMismatch
 from tasks.core.ledger.account import Account
 from tasks.core.ledger.dataset_notes import BROKEN, DRAW, PolicyChange

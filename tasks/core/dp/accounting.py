@@ -7,8 +7,9 @@ R8, R9, R12, R16; S3.2). Floats are rounded in the safe direction, each checked 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
-from math import isfinite
+from math import inf, isfinite, nextafter
 
 from tasks.core.dp.claim_limits import refusals
 from tasks.core.dp.parameters import DpParameters
@@ -325,7 +326,7 @@ def _gdp_plan(
         raise InternalError("The shares of the budget exceed the whole.")
     return Plan(
         accountant="gdp",
-        mu_squared=fraction_above(mu_squared),
+        mu_squared=float_up(mu_squared),
         threshold_delta=threshold_delta,
         applied_threshold_delta=threshold_delta,
         count_sigma=_sigma(mu_squared * count_share),
@@ -351,7 +352,7 @@ def _zcdp_plan(parameters: DpParameters, proportions: tuple[Fraction, ...], delt
     half = float(delta / 2)
     nominal = Plan("zcdp", 0.0, half, half, None, count_epsilon, sigmas, percentile_epsilon)
     charge = _fixed_charge(nominal) + sum(1 / Fraction(sigma) ** 2 for sigma in sigmas)
-    return replace(nominal, mu_squared=fraction_above(charge))
+    return replace(nominal, mu_squared=float_up(charge))
 
 
 def pure_mu(epsilon: float) -> float:
@@ -366,12 +367,10 @@ def _sigma(charge: Fraction) -> float:
         return float_above(1 / mp.sqrt(exact_number(charge)))
 
 
-def fraction_above(value: Fraction) -> float:
-    """The least float that is no less."""
-    with precision(_BITS):
-        exact: Mpf = exact_number(value)
-        nearest = float_above(exact)
-    return nearest if Fraction(nearest) >= value else float_above(exact * (1 + 2.0**-52))
+def float_up(value: Fraction | Decimal) -> float:
+    """The least float that is no less: of the two next to the value `float` gives the nearer one."""
+    nearest = float(value)
+    return nearest if Fraction(nearest) >= Fraction(value) else nextafter(nearest, inf)
 
 
 def sigma_proportions_named(name: str, length: int) -> tuple[float, ...]:

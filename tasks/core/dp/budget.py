@@ -13,7 +13,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cache
 
-from tasks.core.dp.accounting import fraction_above, gdp_epsilon, gdp_mu, plan_release
+from tasks.core.dp.accounting import float_up, gdp_epsilon, gdp_mu, plan_release
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.dp.workload.parameters import WorkloadParameters, budget_of
 from tasks.core.errors import InternalError, ParameterError
@@ -45,12 +45,6 @@ def decimal_up(value: float) -> Decimal:
         if shortest >= Decimal(value)
         else Context(prec=17, rounding=ROUND_CEILING).plus(Decimal(value))
     )
-
-
-def float_up(value: Decimal) -> float:
-    """The smallest double that is no less."""
-    nearest = float(value)
-    return nearest if Decimal(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
 @cache
@@ -126,7 +120,7 @@ def nominal_charge(parameters: AnyParameters, schema: Schema) -> Charge:
     """What a release costs, fixed before the draw (R9)."""
     if isinstance(parameters, WorkloadParameters):
         mu_squared, threshold_delta = budget_of(parameters, all_declared=schema.all_declared)
-        return Charge(fraction_above(mu_squared), threshold_delta, parameters.epsilon, parameters.delta)
+        return Charge(float_up(mu_squared), threshold_delta, parameters.epsilon, parameters.delta)
     planned = plan_release(parameters, all_declared=schema.all_declared, levels=parameters.reporting_length)
     return Charge.planned(parameters, planned.mu_squared, planned.threshold_delta)
 

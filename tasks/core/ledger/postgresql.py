@@ -53,8 +53,8 @@ from tasks.core.ledger.store import (
     entry_row,
     first_entry,
     salt_key,
-    statement,
 )
+from tasks.core.queries import query_text
 
 #: How often a waiting run asks whether the release is free.
 _ASKED_SECONDS = 0.2
@@ -73,7 +73,7 @@ Connection = psycopg.Connection[Row]
 
 
 def _sql(name: str) -> str:
-    return statement(f"postgresql/{name}")
+    return query_text(f"ledger/postgresql/{name}")
 
 
 class _Held(NamedTuple):
@@ -383,7 +383,7 @@ class PostgresqlStore(LedgerStore):
         """The chain, which must end at its head and hold what this machine knew."""
         if self._tables(connection) != _TABLES:
             raise damage_error(self.whereabouts, _A_TABLE_IS_GONE)
-        rows = connection.execute(statement("read")).fetchall()
+        rows = connection.execute(query_text("ledger/read")).fetchall()
         entries = verify_chain(((row["seq"], row["body"], row["sha256"]) for row in rows), self.whereabouts)  # type: ignore[misc]
         heads = connection.execute(_sql("head")).fetchall()
         if [(row["seq"], row["sha256"]) for row in heads] != [(entries[-1].seq, entries[-1].sha256)]:

@@ -6,8 +6,8 @@ All figures in it are public: caps, charges and what is left.
 import math
 from decimal import Decimal
 
-from tasks.core.dp.accounting import gdp_epsilon
-from tasks.core.dp.budget import DOWN, Caps, Charge, Spent, float_up
+from tasks.core.dp.accounting import float_up, gdp_epsilon
+from tasks.core.dp.budget import DOWN, Caps, Charge, Spent
 from tasks.core.errors import BudgetExhausted, LedgerError, ParameterError
 from tasks.core.figures import plain_up
 from tasks.core.ledger.account import Account

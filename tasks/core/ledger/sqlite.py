@@ -30,7 +30,8 @@ from tasks.core.ledger.entries import (
 )
 from tasks.core.ledger.new_salt import SALT_BYTES, new_salt
 from tasks.core.ledger.refusals import disk_full, lost_salt, unwritable_ledger
-from tasks.core.ledger.store import LedgerStore, Measurements, entry_row, first_entry, salt_key, statement
+from tasks.core.ledger.store import LedgerStore, Measurements, entry_row, first_entry, salt_key
+from tasks.core.queries import query_text
 
 
 class FolderMeasurements(Measurements):
@@ -103,7 +104,7 @@ class SqliteStore(LedgerStore):
                 work = Transaction(self._read(connection, self._noted_head()))
                 yield work
                 for entry in work.appended:
-                    connection.execute(statement("append"), entry_row(entry))
+                    connection.execute(query_text("ledger/append"), entry_row(entry))
                 draft = self._drafted(work.entries[-1])
                 connection.execute("commit")
             except BaseException:
@@ -181,7 +182,7 @@ class SqliteStore(LedgerStore):
 
     def _read(self, connection: sqlite3.Connection, head: Head) -> list[Entry]:
         """The chain, which must hold the head that was read before it."""
-        entries = verify_chain(connection.execute(statement("read")).fetchall(), self.whereabouts)
+        entries = verify_chain(connection.execute(query_text("ledger/read")).fetchall(), self.whereabouts)
         require_whole(entries, head, self.whereabouts, self.folder)
         return entries
 
@@ -233,8 +234,8 @@ class SqliteStore(LedgerStore):
             draft.touch(mode=0o600)
             first = first_entry()
             with self._connection(draft) as connection:
-                connection.executescript(statement("create"))
-                connection.execute(statement("append"), entry_row(first))
+                connection.executescript(query_text("ledger/create"))
+                connection.execute(query_text("ledger/append"), entry_row(first))
             place.sync(draft)
             # Before the chain has its name: one that says that its head is kept is never without it.
             keep_head(self._drafted(first))

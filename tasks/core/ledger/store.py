@@ -15,12 +15,6 @@ from tasks.core.dp.digest import canonical, sha256_of
 from tasks.core.ledger.entries import Entry, Transaction, Whereabouts
 from tasks.core.ledger.place import begin_folder, private_folder
 
-_SQL = Path(__file__).resolve().parents[3] / "sql" / "ledger"
-
-
-def statement(name: str) -> str:
-    return (_SQL / f"{name}.sql").read_text(encoding="utf-8")
-
 
 class Measurements(ABC):
     """The measurements of releases, each under the name of its reservation.

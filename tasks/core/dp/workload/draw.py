@@ -22,7 +22,7 @@ import numpy as np
 
 from tasks.core.arrays import ColumnNumbers, Floats, Integers, StageDone
 from tasks.core.dp import thresholds
-from tasks.core.dp.accounting import fraction_above
+from tasks.core.dp.accounting import float_up
 from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.dp.tags import tag_bound
@@ -160,7 +160,7 @@ class WorkloadDraw:
             schema=self._whole,
             parameters=self._asked_for,
             private=self._stream.private,
-            mu_squared=fraction_above(self._mu_squared),
+            mu_squared=float_up(self._mu_squared),
             threshold_delta=self._threshold_delta,
             threshold=self._threshold,
             number_of_records=self._count,
@@ -184,7 +184,7 @@ class WorkloadDraw:
         self._spending.charge([(1, self._count_scale)])
         self._count = self._exact.facts.number_of_records + int(self._noise(self._count_scale, 1)[0])
         self._parameters = self._parameters.at(
-            self._parameters.signal(self._count, fraction_above(self._mu_squared))
+            self._parameters.signal(self._count, float_up(self._mu_squared))
         )
 
     def _draw_values(self) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from tasks.core.arrays import ColumnNumbers
 from tasks.core.dp import thresholds
-from tasks.core.dp.accounting import fraction_above
+from tasks.core.dp.accounting import float_up
 from tasks.core.dp.measurement import LengthOne
 from tasks.core.dp.workload.cells import most_cells
 from tasks.core.dp.workload.limits import chooses_pairs, each_named, most_items_of
@@ -95,7 +95,7 @@ def set_errors(
 def planned(parameters: WorkloadParameters, schema: Schema, records: int) -> WorkloadParameters:
     """The parameters that apply to about so many records."""
     budget, _ = budget_of(parameters, all_declared=schema.all_declared)
-    return parameters.at(parameters.signal(records, fraction_above(budget)))
+    return parameters.at(parameters.signal(records, float_up(budget)))
 
 
 def table_scales(
