@@ -13,7 +13,7 @@ from tasks.core.errors import ParameterError
 from tasks.core.figures import plain_up
 from tasks.core.hints import did_you_mean
 from tasks.core.ledger.account import Account, Registration, Reservation
-from tasks.core.ledger.audit import Audit, audit_entries, export_at, latest_charged, read_export, write_export
+from tasks.core.ledger.audit import Audit, audit_entries, export_at, read_export, write_export
 from tasks.core.ledger.dataset_notes import BROKEN, UNREAD, Stop
 from tasks.core.ledger.ledger import Ledger
 from tasks.core.ledger.salts import salted_datasets
@@ -33,7 +33,7 @@ class ReleaseSetting:
 
     @classmethod
     def of_latest(cls, account: Account) -> "ReleaseSetting | None":
-        latest = latest_charged(account)
+        latest = next((each for each in reversed(account.reservations) if each.is_charged), None)
         if latest is None:
             return None
         whose = f"the latest release, {latest.name.vintage}"

@@ -18,7 +18,7 @@ from pathlib import Path
 from tasks.core.dp.budget import Caps, Spent, caps_of, decimal_up, mu_squared, sum_of
 from tasks.core.dp.digest import canonical
 from tasks.core.errors import ParameterError
-from tasks.core.ledger.account import FOLLOWING, Account, Reservation, account_of
+from tasks.core.ledger.account import FOLLOWING, Account, account_of
 from tasks.core.ledger.entries import Entry, Whereabouts, damage_error, verify_chain
 from tasks.core.ledger.names import ReleaseName, registered_names
 
@@ -226,8 +226,3 @@ def _row(line: str) -> tuple[int, str, str]:
         return int(row["body"]["seq"]), canonical(row["body"]), str(row["sha256"])
     except (ValueError, TypeError, KeyError):
         return 0, "", ""
-
-
-def latest_charged(account: Account) -> Reservation | None:
-    """The newest release that was charged: whose setting the next one is expected to have."""
-    return next((each for each in reversed(account.reservations) if each.is_charged), None)

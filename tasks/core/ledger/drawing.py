@@ -18,20 +18,19 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 from tasks.core.dp.budget import Charge
 from tasks.core.dp.measurement import measurement_sha256
 from tasks.core.errors import InternalError, LedgerError, MarginaliaError, MeasurementLost
 from tasks.core.ledger.account import Account, Reservation
-from tasks.core.ledger.ledger import Ledger, covers
+from tasks.core.ledger.ledger import Ledger, covers, require_private
 from tasks.core.ledger.names import ReleaseName
-from tasks.core.ledger.refusals import non_private_noise
 
 _DEFERRED = (signal.SIGINT, signal.SIGTERM)
 
@@ -41,52 +40,43 @@ WAITING_FOR_THE_DRAW = (
 )
 
 
-class DeferredInterrupts:
-    """A context in which interrupts can be held back; leaving it delivers what was held.
+@contextmanager
+def deferred_interrupts(notice: Callable[[str], None]) -> Iterator[Callable[[], None]]:
+    """A context that gives a function: once it is called, interrupts are held back until the context ends.
 
-    Only the main thread receives signals, so elsewhere it does nothing.
+    Then what was held is delivered, unless an error is under way already. Only the main thread receives
+    signals, so elsewhere nothing is held.
+
+    Args:
+        notice: called with a sentence when an interrupt is held back.
     """
+    held: list[int] = []
+    before: dict[int, Callable[[int, FrameType | None], Any] | int] = {}
 
-    def __init__(self, notice: Callable[[str], None]) -> None:
-        """Args: notice: called with a sentence when an interrupt is held back."""
-        self._notice = notice
-        self._held: int | None = None
-        self._before: dict[int, Callable[[int, FrameType | None], Any] | int] = {}
+    def receive(number: int, frame: FrameType | None) -> None:
+        if held:
+            raise KeyboardInterrupt
+        held.append(number)
+        # A notice that is cut into another (print is not reentrant) must not cost the measurement.
+        with suppress(Exception):
+            notice(WAITING_FOR_THE_DRAW)
 
-    def __enter__(self) -> "DeferredInterrupts":
-        """Nothing is held back until `hold`."""
-        return self
-
-    def hold(self) -> None:
-        if threading.current_thread() is not threading.main_thread() or self._before:
+    def hold() -> None:
+        if threading.current_thread() is not threading.main_thread() or before:
             return
         for number in _DEFERRED:
             handler = signal.getsignal(number)
             if handler is not None and handler is not signal.SIG_IGN:
-                self._before[number] = handler
-                signal.signal(number, self._receive)
+                before[number] = handler
+                signal.signal(number, receive)
 
-    def _receive(self, number: int, frame: FrameType | None) -> None:
-        if self._held is None:
-            self._held = number
-            # A notice that is cut into another (print is not reentrant) must not cost the measurement.
-            with suppress(Exception):
-                self._notice(WAITING_FOR_THE_DRAW)
-            return
-        raise KeyboardInterrupt
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Give the handlers back, then deliver what was held, unless an error is under way already."""
-        for number, handler in self._before.items():
+    try:
+        yield hold
+    finally:
+        for number, handler in before.items():
             signal.signal(number, handler)
-        self._before = {}
-        if self._held is not None and error is None:
-            signal.raise_signal(self._held)
+    if held:
+        signal.raise_signal(held[0])
 
 
 #: Draws into an empty folder; calls the second argument once, after counting and before any noise.
@@ -159,8 +149,7 @@ def draw_once(
         if notice is not None:
             notice(sentence)
 
-    if charge.engine != "aes":
-        raise non_private_noise(charge.engine)
+    require_private(charge)
     ledger.account(name.dataset)
     with ledger.store.release_lock(name.key, lambda: tell(WAITING_FOR_ANOTHER_RUN)):
         latest = _settle_dead_run(ledger, ledger.account(name.dataset).latest(name), tell)
@@ -214,15 +203,16 @@ def _reserve_or_reuse(
 class _Permit:
     """Leave to draw noise, given by an entry that is on the disk."""
 
-    def __init__(self, ledger: Ledger, reservation: Reservation, interrupts: DeferredInterrupts) -> None:
-        self._ledger, self._reservation, self._interrupts = ledger, reservation, interrupts
+    def __init__(self, ledger: Ledger, reservation: Reservation, hold: Callable[[], None]) -> None:
+        """Args: hold: holds interrupts back."""
+        self._ledger, self._reservation, self._hold = ledger, reservation, hold
         self.given = self.was_passed_by = False
         self.refusal: BaseException | None = None
 
     def __call__(self) -> None:
         if self.given:
             return
-        self._interrupts.hold()
+        self._hold()
         try:
             self._ledger.advance(self._reservation, "drawing")
         except BaseException as error:
@@ -255,8 +245,8 @@ class _Permit:
 
 def _draw_and_commit(ledger: Ledger, reservation: Reservation, draw: DrawInto, tell: Notice) -> Reservation:
     kept, measurement = ledger.store.measurements, reservation.measurement_name
-    with DeferredInterrupts(tell) as interrupts:
-        permit = _Permit(ledger, reservation, interrupts)
+    with deferred_interrupts(tell) as hold:
+        permit = _Permit(ledger, reservation, hold)
         failure: BaseException | None = None
         try:
             part = kept.begin(measurement)

@@ -37,7 +37,7 @@ from tasks.core.ledger.dataset_notes import (
 from tasks.core.ledger.entries import Entry, Transaction, damage_error
 from tasks.core.ledger.names import ReleaseName, refuse_twin, registered_names, salted_names
 from tasks.core.ledger.place import Database, Place, ledger_place
-from tasks.core.ledger.refusals import budget_exhausted, non_private_noise, second_budget
+from tasks.core.ledger.refusals import budget_exhausted, second_budget
 from tasks.core.ledger.store import LedgerStore
 from tasks.core.ledger.tables import PublicTable, find_resemblance, note_table
 
@@ -288,7 +288,7 @@ class Ledger:
             StoredTableMismatch: the release is committed and its measurement was changed or is gone.
             BudgetExhausted: the budget does not cover it.
         """
-        _require_private(charge)
+        require_private(charge)
         entries = self.entries()
         is_new = registration is not None and name.dataset not in registered_names(entries)
         account = registration.account() if registration and is_new else account_of(entries, name.dataset)
@@ -346,7 +346,7 @@ class Ledger:
         Raises:
             BudgetExhausted: the budget does not cover it.
         """
-        _require_private(charge)
+        require_private(charge)
         with self.store.transaction() as work:
             account = account_of(work.entries, name.dataset)
             latest = account.latest(name)
@@ -419,6 +419,10 @@ def _admit(account: Account, charge: Charge, latest: Reservation | None) -> None
         raise budget_exhausted(account, charge)
 
 
-def _require_private(charge: Charge) -> None:
+def require_private(charge: Charge) -> None:
+    """Refuse noise that protects nobody: it can't be charged, nor kept as a release."""
     if charge.engine not in _ENGINES:
-        raise non_private_noise(charge.engine)
+        raise ParameterError(
+            f"A release's noise must come from the engine 'aes', but the engine is '{charge.engine}'. Seeded "
+            "noise protects nobody: it is not charged and can't be a release."
+        )

@@ -56,14 +56,6 @@ def _releases(number: int) -> str:
     return "1 release was" if number == 1 else f"{number} releases were"
 
 
-def non_private_noise(engine: str) -> ParameterError:
-    """The refusal of noise that protects nobody: it can't be charged, nor kept as a release."""
-    return ParameterError(
-        f"A release's noise must come from the engine 'aes', but the engine is '{engine}'. Seeded noise "
-        "protects nobody: it is not charged and can't be a release."
-    )
-
-
 def second_budget(found: Resemblance, unit: str, *, is_new: bool) -> ParameterError:
     if not is_new:
         return _one_for_all(found, "budget")

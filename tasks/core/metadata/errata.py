@@ -7,7 +7,7 @@ it, and it is read back from there. Of several errata the release is withdrawn a
 import datetime
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -55,12 +55,7 @@ class Erratum:
         return f"{told.rstrip('.')}. {replaced}".rstrip()
 
     def to_json(self) -> Json:
-        return {
-            "date": self.date,
-            "kind": self.kind,
-            "text": self.text,
-            "replaced_by": self.replaced_by or None,
-        }
+        return asdict(self) | {"replaced_by": self.replaced_by or None}
 
 
 def today() -> str:
