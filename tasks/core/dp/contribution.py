@@ -159,11 +159,7 @@ def profile_edges(bounds: Bounds) -> Integers:
 
 
 def from_profile(
-    sizes: Integers,
-    bounds: Bounds,
-    percentage: int,
-    law: noise.RoundedGaussian,
-    stream: WordSource,
+    sizes: Integers, bounds: Bounds, percentage: int, law: noise.RoundedGaussian, stream: WordSource
 ) -> int:
     """Delta_k as the percentile of a noisy histogram of candidates a record (D7).
 

@@ -17,9 +17,7 @@ Parameters = DpParameters | AnonymityParameters | Mapping[str, object]
 
 
 def configuration_digest(
-    schema: Schema,
-    parameters: Parameters,
-    reading: Mapping[str, object] | None = None,
+    schema: Schema, parameters: Parameters, reading: Mapping[str, object] | None = None
 ) -> str:
     """SHA-256 of all that decides how a table is read and what is drawn.
 

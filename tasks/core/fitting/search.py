@@ -42,12 +42,7 @@ class Search:
         self._tables = lay_out(domain, self._targets)
 
     def run(
-        self,
-        temperatures: Sequence[float],
-        seed: int,
-        *,
-        threads: int = 0,
-        progress: ShareDone | None = None,
+        self, temperatures: Sequence[float], seed: int, *, threads: int = 0, progress: ShareDone | None = None
     ) -> None:
         """One pass over all records for each temperature, in squared records.
 
@@ -240,11 +235,7 @@ def _copies(target: Target, start: int) -> list[tuple[int, tuple[int, ...]]]:
 
 
 def fill(
-    tables: Tables,
-    domain: Domain,
-    targets: Sequence[Target],
-    records: Ids,
-    forbidden: np.float32 = FORBIDDEN,
+    tables: Tables, domain: Domain, targets: Sequence[Target], records: Ids, forbidden: np.float32 = FORBIDDEN
 ) -> None:
     """Set the gradient to w (count - target + 1/2) of the records' counts, that of forbidden cells apart."""
     start = 0

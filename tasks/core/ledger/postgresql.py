@@ -47,13 +47,7 @@ from tasks.core.ledger.entries import (
 from tasks.core.ledger.new_salt import SALT_BYTES, new_salt
 from tasks.core.ledger.place import begin_folder, parts_of
 from tasks.core.ledger.refusals import disk_full, lost_salt, unwritable_ledger
-from tasks.core.ledger.store import (
-    LedgerStore,
-    Measurements,
-    entry_row,
-    first_entry,
-    salt_key,
-)
+from tasks.core.ledger.store import LedgerStore, Measurements, entry_row, first_entry, salt_key
 from tasks.core.queries import query_text
 
 #: How often a waiting run asks whether the release is free.

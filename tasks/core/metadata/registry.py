@@ -67,10 +67,7 @@ class _Entry:
 
     def _basic(self) -> Json:
         kind = "synthetic" if self._release.has_records else "counts"
-        dataset, vintage = (
-            as_markdown(str(self._stated["dataset"])),
-            as_markdown(self._release.vintage),
-        )
+        dataset, vintage = (as_markdown(str(self._stated["dataset"])), as_markdown(self._release.vintage))
         held = _TEXT.say(f"basic.{kind}", dataset=dataset, vintage=vintage)
         found: Json = {
             "name": as_markdown(self._release.name),
@@ -94,11 +91,7 @@ class _Entry:
         }
 
     def _loss(self) -> Json:
-        details = (
-            _TEXT.say("loss.parameters"),
-            self._answers["parameters"],
-            self._answers["variant"],
-        )
+        details = (_TEXT.say("loss.parameters"), self._answers["parameters"], self._answers["variant"])
         return {
             "privacy_unit": self._text.say("loss.unit"),
             "privacy_unit_details": f"{self._answers['unit']} {self._answers['contributions']}",

@@ -30,11 +30,7 @@ from tasks.core.dp.workload.cells import ColumnCells, MeasuredTable, domain_of, 
 from tasks.core.dp.workload.choice import Choice, Expected, longer_candidates, standing_out, within
 from tasks.core.dp.workload.exact import ExactCounts, Look
 from tasks.core.dp.workload.limits import check_draw, each_named
-from tasks.core.dp.workload.measurement import (
-    ExpectedTable,
-    NoisyScores,
-    WorkloadMeasurement,
-)
+from tasks.core.dp.workload.measurement import ExpectedTable, NoisyScores, WorkloadMeasurement
 from tasks.core.dp.workload.observations import estimated_records, first_margin, noisy_tables
 from tasks.core.dp.workload.parameters import (
     Spending,

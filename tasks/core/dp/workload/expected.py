@@ -19,12 +19,7 @@ from tasks.core.dp.accounting import float_up
 from tasks.core.dp.measurement import LengthOne
 from tasks.core.dp.workload.cells import most_cells
 from tasks.core.dp.workload.limits import chooses_pairs, each_named, most_items_of
-from tasks.core.dp.workload.parameters import (
-    WorkloadParameters,
-    budget_of,
-    grid_scale,
-    shares_of_tables,
-)
+from tasks.core.dp.workload.parameters import WorkloadParameters, budget_of, grid_scale, shares_of_tables
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.fitting.noisy_tables import Domain, NoisyTable
 from tasks.core.records.columns import Schema
@@ -118,8 +113,8 @@ def table_scales(
         small = itertools.islice(small, parameters.most_pairs)
     tables = list(small)
     margins, items = [np.full(size, float(records) / size) for size in sizes], most_items_of(schema)
-    shares = shares_of_tables(parameters, tables, margins, charge, float(records))
-    for columns, share in zip(tables, shares, strict=True):
+    parts = shares_of_tables(parameters, tables, margins, charge, float(records))
+    for columns, share in zip(tables, parts, strict=True):
         scales[columns] = grid_scale(most_cells(items, columns), charge * share)
     return scales
 

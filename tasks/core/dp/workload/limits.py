@@ -170,10 +170,7 @@ def worst_scales(parameters: WorkloadParameters, schema: Schema) -> list[Fractio
     """The largest noise scale that each stage can come to, on the grid of 1/64; steps are not looked at."""
     budget, _ = budget_of(parameters, all_declared=schema.all_declared)
     shares, longer = parameters.shares, parameters.longer
-    found = [
-        grid_scale(1, shares.count * budget),
-        grid_scale(max(1, schema.width), shares.values * budget),
-    ]
+    found = [grid_scale(1, shares.count * budget), grid_scale(max(1, schema.width), shares.values * budget)]
     if number_of_named(parameters, schema):
         _, largest = _worst_onces(parameters, schema)
         charge = shares.tables * budget
