@@ -115,8 +115,7 @@ def _print_expected_errors(configuration: RunConfiguration, schema: Schema, reco
             except ParameterError:
                 continue
             figures = "  ".join(
-                f"{'-' if error is None else format(error, '.1f'):>9}"
-                for error in (errors.one, errors.two, errors.three)
+                f"{'-' if error is None else format(error, '.1f'):>9}" for error in errors.values()
             )
             mark = "  <- as configured" if (epsilon, words) == (protection.epsilon, own) else ""
             print(f"{epsilon:>7g}  {words:<22}{figures}{mark}")

@@ -10,7 +10,6 @@ whole or lie in partitions: the sums are the same whole numbers.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -28,19 +27,10 @@ R = TypeVar("R")
 Group = Sequence[StoredPart]
 
 
-@dataclass(frozen=True)
-class CountedLength:
-    """One length, counted but for which candidates each record keeps.
-
-    Attributes:
-        sizes: entry s is the number of records that hold s candidates, s = 0, 1, ...; None where a record
-            counts for all of them.
-        bound: brings into the tally what it lacks: no record counts for more than so many candidates. Called
-            once.
-    """
-
-    sizes: Integers | None
-    bound: Callable[[int], None]
+#: One length, counted but for which candidates each record keeps. First the sizes: entry s is the number of
+#: records that hold s candidates, s = 0, 1, ...; None where a record counts for all of them. Then what brings
+#: into the tally what it lacks, called once: no record counts for more than so many candidates.
+CountedLength = tuple[Integers | None, Callable[[int], None]]
 
 
 class LengthCounts:
@@ -57,7 +47,7 @@ class LengthCounts:
         self._seen: tuple[object, Any] | None = None
 
     def counted(self, question: Question, into: Tally, report: ShareDone) -> CountedLength:
-        """Count all records into the question's blank tally; `CountedLength.bound` completes it."""
+        """Count all records into the question's blank tally, which is then to be completed."""
         if self._only is not None:
             return self._counted_here(self._only, question, into, report)
         return self._counted_in_parts(question, into, report)
@@ -70,8 +60,8 @@ class LengthCounts:
         seen: Any = self._seen[1]  # as this question's tally takes it
         sensitivity = tally.count(seen, question.bounded, report)
         if sensitivity is None:
-            return CountedLength(None, _unbounded)
-        return CountedLength(sizes_of(sensitivity), partial(tally.drop, seen, sensitivity))
+            return None, _unbounded
+        return sizes_of(sensitivity), partial(tally.drop, seen, sensitivity)
 
     def _counted_in_parts(self, question: Question, tally: Tally, report: ShareDone) -> CountedLength:
         def each(name: str, work: Callable[[Group], R], place: int, times: int) -> Iterator[R]:
@@ -87,11 +77,11 @@ class LengthCounts:
 
         if question.bounded:
             sizes = added_sizes(each("sensitivities", partial(_sizes_in, question), 0, 2))
-            return CountedLength(sizes, lambda limit: fill(None, limit, 1, 2))
+            return sizes, lambda limit: fill(None, limit, 1, 2)
         portions = tally.portions()
         for place, portion in enumerate(portions):
             fill(portion, None, place, len(portions))
-        return CountedLength(None, _unbounded)
+        return None, _unbounded
 
 
 def _unbounded(limit: int) -> None:
@@ -99,15 +89,15 @@ def _unbounded(limit: int) -> None:
 
 
 def _sizes_in(question: Question, group: Group) -> Integers:
-    counted = (length for length in _counted_in(question, question.blank(), group))
-    return added_sizes(length.sizes for length in counted if length.sizes is not None)
+    counted = _counted_in(question, question.blank(), group)
+    return added_sizes(sizes for sizes, _ in counted if sizes is not None)
 
 
 def _counts_in(question: Question, portion: Portion | None, limit: int | None, group: Group) -> Answer:
     tally = question.blank(portion)
-    for length in _counted_in(question, tally, group):
+    for _, bound in _counted_in(question, tally, group):
         if limit is not None:
-            length.bound(limit)
+            bound(limit)
     return tally.answer()
 
 

@@ -160,8 +160,9 @@ class Lengths:
             self.values = facts.values
             self._lattice = NoisyValues.none(schema).lattice(combinations)
             return
-        sensitivity = self._choose(bounds, counted.sizes)
-        counted.bound(sensitivity)
+        sizes, bound = counted
+        sensitivity = self._choose(bounds, sizes)
+        bound(sensitivity)
         scale = self._scale(bounds, sensitivity)
         threshold = None
         if opened:
@@ -197,9 +198,9 @@ class Lengths:
     def _count(self, question: AskedTuples, counts: TupleCounts, bounds: Bounds) -> int:
         asked, step = self._asked, f"length {bounds.length}"
         asked.progress(step, 0.0)
-        counted = asked.records.counted(question, counts, lambda share: asked.progress(step, share))
-        sensitivity = self._choose(bounds, counted.sizes)
-        counted.bound(sensitivity)
+        sizes, bound = asked.records.counted(question, counts, lambda share: asked.progress(step, share))
+        sensitivity = self._choose(bounds, sizes)
+        bound(sensitivity)
         return sensitivity
 
     def _choose(self, bounds: Bounds, sizes: Integers | None) -> int:

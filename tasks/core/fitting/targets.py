@@ -33,22 +33,14 @@ _RAREST = 1e-4
 _CELLS_AT_ONCE = 4_000
 
 
-@dataclass(frozen=True)
-class Posterior:
-    """The mean of the deviations without noise, in their shape, and the evidence for it.
+def posterior(deviations: Floats, expected: Floats, variance: float) -> tuple[Floats, float]:
+    """The posterior mean of noisy deviations, in their shape, and the evidence for it.
 
-    The evidence is the logarithm of the noisy deviations' density, under the variances that were learnt.
-    """
-
-    mean: Floats
-    evidence: float
-
-
-def posterior(deviations: Floats, expected: Floats, variance: float) -> Posterior:
-    """The posterior of noisy deviations.
+    The evidence is the logarithm of the deviations' density, under the variances that were learnt.
 
     >>> noisy, expected = np.array([40.0, 1.0, -1.0, 0.5, -0.5, 1.0]), np.full(6, 10.0)
-    >>> abs(posterior(noisy, expected, variance=1.0).mean).round(1).tolist()  # one is signal
+    >>> mean, evidence = posterior(noisy, expected, variance=1.0)
+    >>> abs(mean).round(1).tolist()  # one is signal
     [40.0, 0.0, 0.0, 0.0, 0.0, 0.0]
 
     Args:
@@ -64,7 +56,7 @@ def posterior(deviations: Floats, expected: Floats, variance: float) -> Posterio
         likelihood, kept, _ = _components(noisy[block], relative[block], variance, used)
         kept *= likelihood
         mean[block] = noisy[block] * (weights[used] @ kept) / (weights[used] @ likelihood)
-    return Posterior(mean.reshape(deviations.shape), evidence)
+    return mean.reshape(deviations.shape), evidence
 
 
 def _learnt(noisy: Floats, relative: Floats, variance: float) -> tuple[Floats, float]:
@@ -154,27 +146,26 @@ def shrunk_by_levels(
     """
     choices = itertools.product(*((None,) if basis is None else (None, basis) for basis in levels))
     found = [_in_levels(deviations, expected, variance, bases) for bases in choices]
-    most = max(each.evidence for each in found)
-    weights = [float(np.exp(each.evidence - most)) for each in found]
+    most = max(evidence for _, evidence in found)
+    weights = [float(np.exp(evidence - most)) for _, evidence in found]
     total = np.zeros(deviations.shape)
-    for each, weight in zip(found, weights, strict=True):
-        total += weight / sum(weights) * each.mean
+    for (mean, _), weight in zip(found, weights, strict=True):
+        total += weight / sum(weights) * mean
     return total
 
 
 def _in_levels(
     deviations: Floats, expected: Floats, variance: float, bases: Sequence[Floats | None]
-) -> Posterior:
+) -> tuple[Floats, float]:
     turned, spread = deviations, expected
     for axis, basis in enumerate(bases):
         if basis is not None:
             turned, spread = _along(basis, turned, axis), _along(basis**2, spread, axis)
-    found = posterior(turned, spread, variance)
-    mean = found.mean
+    mean, evidence = posterior(turned, spread, variance)
     for axis, basis in enumerate(bases):
         if basis is not None:
             mean = _along(basis.T, mean, axis)
-    return Posterior(mean, found.evidence)
+    return mean, evidence
 
 
 def _along(matrix: Floats, table: Floats, axis: int) -> Floats:

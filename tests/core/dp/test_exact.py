@@ -109,10 +109,10 @@ def _answers(tables, question, limit):
     tallies, sizes = [], []
     for table in tables:
         tally = question.blank()
-        counted = table.counted(question, tally, lambda share: None)
-        counted.bound(limit)
+        held, bound = table.counted(question, tally, lambda share: None)
+        bound(limit)
         tallies.append(tally)
-        sizes.append(None if counted.sizes is None else counted.sizes.tolist())
+        sizes.append(None if held is None else held.tolist())
     assert sizes[0] == sizes[1]
     return tallies
 

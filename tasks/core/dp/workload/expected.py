@@ -7,7 +7,6 @@ gives. What comes out is the noise alone; what a model adds to it can't be known
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
 
@@ -27,22 +26,12 @@ from tasks.core.records.columns import Schema
 _HALF_NORMAL = math.sqrt(2 / math.pi)
 
 
-@dataclass(frozen=True)
-class ExpectedErrors:
-    """The mean absolute error of one count by the noise alone, in records, of a typical set of columns.
-
-    By the number of columns; None where no such set is measured.
-    """
-
-    one: float | None
-    two: float | None
-    three: float | None
-
-
 def expected_errors(
     parameters: WorkloadParameters, schema: Schema, sizes: Sequence[int], records: int
-) -> ExpectedErrors:
-    """The errors of one draw.
+) -> dict[int, float | None]:
+    """The mean absolute error of one count by the noise alone, in records, of a typical set of columns.
+
+    By the number of columns, 1 to 3; None where no such set is measured.
 
     Args:
         sizes: cells of each column, `other` and `absent` among them; a guess for open ones.
@@ -53,12 +42,12 @@ def expected_errors(
     for columns, error in set_errors(parameters, schema, sizes, records).items():
         if len(columns) in found:
             found[len(columns)].append(error)
-    one, two, three = (median(found[length]) if found[length] else None for length in (1, 2, 3))
-    if three is None and parameters.longer.lengths:
+    errors = {length: median(every) if every else None for length, every in found.items()}
+    if errors[3] is None and parameters.longer.lengths:
         budget, _ = budget_of(parameters, all_declared=schema.all_declared)
         charge = parameters.shares.chosen * budget / parameters.longer.most
-        three = _HALF_NORMAL * float(grid_scale(1, charge))
-    return ExpectedErrors(one, two, three)
+        errors[3] = _HALF_NORMAL * float(grid_scale(1, charge))
+    return errors
 
 
 def set_errors(
