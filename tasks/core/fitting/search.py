@@ -30,57 +30,60 @@ _RECORDS_OF_A_SHARD = 10_000
 _MOST_SHARDS = 8
 
 
-class Search:
-    """Records on their way to the targets; records: int32 (n, slots), in each slot a cell (see `Domain`)."""
+def move_records(
+    domain: Domain,
+    targets: Sequence[Target],
+    records: Ids,
+    variance: float,
+    temperatures: Sequence[float],
+    seed: int,
+    *,
+    threads: int = 0,
+    progress: ShareDone | None = None,
+) -> None:
+    """Bring records nearer to the targets, in place: one pass over all of them for each temperature.
 
-    def __init__(self, domain: Domain, targets: Sequence[Target], records: Ids, variance: float) -> None:
-        """Args: variance: of typical noise, in squared records; temperatures are divided by it."""
-        self._domain = domain
-        self._targets = _with_impossible_cells(domain, targets)
-        self._variance = variance
-        self.records = records
-        self._tables = lay_out(domain, self._targets)
+    Args:
+        records: int32 (n, slots), in each slot a cell (see `Domain`).
+        variance: of typical noise, in squared records; temperatures, too, are, and are divided by it.
+        threads: 0 for all cores; has no effect on the records.
+    """
+    targets, number = _with_impossible_cells(domain, targets), len(records)
+    tables = lay_out(domain, targets)
+    order = (np.arange(number) * coprime(number)) % number if number else np.zeros(0, np.int64)
+    for place, temperature in enumerate(temperatures):
+        inverse = math.inf if temperature == 0 else variance / temperature
+        seed_of_pass = np.random.SeedSequence([seed % 2**64, place]).generate_state(1, np.uint64)[0]
+        forbidden = FORBIDDEN if temperature == 0 else np.float32(_BARRIER / inverse)
+        fill(tables, domain, targets, records, forbidden)
+        if temperature == 0:
+            visit_records(tables, records, order, np.float32(inverse), seed_of_pass)
+        else:
+            _visit_shards(tables, records, order, np.float32(inverse), seed_of_pass, threads)
+        if progress is not None:
+            progress((place + 1) / len(temperatures))
 
-    def run(
-        self, temperatures: Sequence[float], seed: int, *, threads: int = 0, progress: ShareDone | None = None
-    ) -> None:
-        """One pass over all records for each temperature, in squared records.
 
-        Args:
-            threads: 0 for all cores; has no effect on the records.
-        """
-        number = len(self.records)
-        order = (np.arange(number) * coprime(number)) % number if number else np.zeros(0, np.int64)
-        for place, temperature in enumerate(temperatures):
-            inverse = math.inf if temperature == 0 else self._variance / temperature
-            seed_of_pass = np.random.SeedSequence([seed % 2**64, place]).generate_state(1, np.uint64)[0]
-            forbidden = FORBIDDEN if temperature == 0 else np.float32(_BARRIER / inverse)
-            fill(self._tables, self._domain, self._targets, self.records, forbidden)
-            if temperature == 0:
-                visit_records(self._tables, self.records, order, np.float32(inverse), seed_of_pass)
-            else:
-                self._visit_shards(order, np.float32(inverse), seed_of_pass, threads)
-            if progress is not None:
-                progress((place + 1) / len(temperatures))
+def _visit_shards(
+    tables: Tables, records: Ids, order: Integers, inverse: np.float32, seed: np.uint64, threads: int
+) -> None:
+    """A pass in which shards of the records move at the same time, each blind to the others' moves.
 
-    def _visit_shards(self, order: Integers, inverse: np.float32, seed: np.uint64, threads: int) -> None:
-        """A pass in which shards of the records move at the same time, each blind to the others' moves.
+    S shards that see the same gradient would overshoot S times. So in each, a move weighs S times as
+    much, as if the other shards did the same; temperature and spread then come out as in one.
+    """
+    shards = max(1, min(_MOST_SHARDS, len(order) // _RECORDS_OF_A_SHARD))
+    if shards == 1:
+        visit_records(tables, records, order, inverse, seed)
+        return
+    weights = tables.weights * np.float32(shards)
 
-        S shards that see the same gradient would overshoot S times. So in each, a move weighs S times as
-        much, as if the other shards did the same; temperature and spread then come out as in one.
-        """
-        shards = max(1, min(_MOST_SHARDS, len(order) // _RECORDS_OF_A_SHARD))
-        if shards == 1:
-            visit_records(self._tables, self.records, order, inverse, seed)
-            return
-        weights = self._tables.weights * np.float32(shards)
+    def visit(shard: int) -> None:
+        own = tables._replace(weights=weights, gradient=tables.gradient.copy())
+        # A copy without gaps: the kernel is compiled for one layout.
+        visit_records(own, records, order[shard::shards].copy(), inverse, seed)
 
-        def visit(shard: int) -> None:
-            tables = self._tables._replace(weights=weights, gradient=self._tables.gradient.copy())
-            # A copy without gaps: the kernel is compiled for one layout.
-            visit_records(tables, self.records, order[shard::shards].copy(), inverse, seed)
-
-        list(map_on_threads(visit, range(shards), threads))
+    list(map_on_threads(visit, range(shards), threads))
 
 
 class HeldRecords:
@@ -96,8 +99,8 @@ class HeldRecords:
 
     def run(self, targets: Sequence[Target], temperatures: Sequence[float], report: ShareDone) -> None:
         """Bring the records near to the targets; each run has a stream of its own."""
-        search = Search(self._domain, targets, self.records, self._variance)
-        search.run(temperatures, self._seed, threads=self._threads, progress=report)
+        asked = (self._domain, targets, self.records, self._variance, temperatures, self._seed)
+        move_records(*asked, threads=self._threads, progress=report)
         self._seed += 1
 
     def each_count(self, sets: Sequence[ColumnNumbers]) -> Iterator[Integers]:

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from tasks.core.arrays import ColumnNumbers, Flags, Floats, Ids, Integers, ShareDone
 from tasks.core.fitting.implied import implied_counts, implying_tables
 from tasks.core.fitting.noisy_tables import Domain, table_counts
-from tasks.core.fitting.search import Search, independent_records
+from tasks.core.fitting.search import independent_records, move_records
 from tasks.core.fitting.targets import Target
 from tasks.core.parts.shards import RecordShard
 from tasks.core.parts.store import PartStore, StoredPart
@@ -62,7 +62,7 @@ class ShardedSearch:
         workers: Workers,
         threads: int,
     ) -> None:
-        """Begin without records; arguments are as of `fit_in_shards` and `Search`."""
+        """Begin without records; arguments are as of `fit_in_shards` and `move_records`."""
         self._domain, self._shards, self._variance = domain, shards, variance
         self._store, self._workers, self._threads = store, workers, threads
         self._passes = 0
@@ -224,8 +224,8 @@ def _moved(
             replace(target, counts=target.counts + counts)
             for target, counts in zip(targets, counted, strict=True)
         ]
-    search = Search(domain, targets, records, wanted.variance)
-    search.run(temperatures, shard.seed + number, threads=threads)
+    seed = shard.seed + number
+    move_records(domain, targets, records, wanted.variance, temperatures, seed, threads=threads)
     narrow = records.astype(code_type(max(domain.sizes, default=0)))
     return store.put(f"{number}/{shard.place}", partial(_save, _RECORDS, narrow))
 

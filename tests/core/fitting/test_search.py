@@ -5,7 +5,14 @@ from hypothesis import strategies as st
 
 from tasks.core.fitting.kernels import LANES, _sum_runs, visit_records
 from tasks.core.fitting.noisy_tables import Domain, table_counts
-from tasks.core.fitting.search import LONG_ANNEALING, Search, coprime, fill, independent_records, lay_out
+from tasks.core.fitting.search import (
+    LONG_ANNEALING,
+    coprime,
+    fill,
+    independent_records,
+    lay_out,
+    move_records,
+)
 from tasks.core.fitting.targets import Target
 from tests.oracles import fitting as oracle
 
@@ -100,8 +107,7 @@ def _diagonal(tables, targets):
 @settings(max_examples=30, deadline=None)
 def test_records_stay_possible(seed):
     records = _records(ITEMS, 40, seed)
-    search = Search(ITEMS, _targets(ITEMS, TABLES, seed), records, 1.0)
-    search.run((100.0, 1.0, 0.0), seed)
+    move_records(ITEMS, _targets(ITEMS, TABLES, seed), records, 1.0, (100.0, 1.0, 0.0), seed)
     for record in records.tolist():
         for column, size in enumerate(ITEMS.sizes):
             first, empty = ITEMS.first_slot(column), ITEMS.empty(column)
@@ -132,7 +138,7 @@ def test_a_cold_pass_never_raises_the_energy(domain, tables, seed):
             np.fill_diagonal(target.counts, 0.0)  # no record is there, whatever the search does
     records = _records(domain, 50, seed)
     before = _energy(domain, targets, records)
-    Search(domain, targets, records, 1.0).run((0.0,), seed)
+    move_records(domain, targets, records, 1.0, (0.0,), seed)
     assert _energy(domain, targets, records) <= before + 1e-3
 
 
@@ -178,7 +184,7 @@ def test_threads_do_not_change_the_records():
     for threads in (1, 2, 5):
         records = _records(PEOPLE, 400, 3)
         records = np.ascontiguousarray(np.tile(records, (60, 1)))
-        Search(PEOPLE, targets, records, 1.0).run((100.0, 5.0, 0.0), 11, threads=threads)
+        move_records(PEOPLE, targets, records, 1.0, (100.0, 5.0, 0.0), 11, threads=threads)
         made.append(records.tobytes())
     assert len(set(made)) == 1
 
@@ -194,7 +200,7 @@ def test_the_search_comes_within_three_records_of_a_tables_own_counts():
     tables = [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]
     targets = [Target(c, table_counts(domain, c, real).astype(float), 0.01) for c in tables]
     records = independent_records(domain, [target.counts for target in targets[:3]], 40_000, 1)
-    Search(domain, targets, records, 100.0).run(LONG_ANNEALING, 1)
+    move_records(domain, targets, records, 100.0, LONG_ANNEALING, 1)
     for target in targets:
         assert np.abs(table_counts(domain, target.columns, records) - target.counts).max() <= 3
 
@@ -205,7 +211,7 @@ def test_no_record_is_in_a_forbidden_cell():
     forbidden[0, :3] = forbidden[2, 1] = True
     targets[-1] = Target((0, 1), targets[-1].counts, targets[-1].weight, forbidden)
     records = _records(PEOPLE, 500, 2)
-    Search(PEOPLE, targets, records, 1.0).run((50.0, 5.0, 0.0), 4)
+    move_records(PEOPLE, targets, records, 1.0, (50.0, 5.0, 0.0), 4)
     assert not table_counts(PEOPLE, (0, 1), records)[forbidden].any()
 
 
@@ -251,8 +257,15 @@ def _passes(temperatures, variance=1.0):
     """400 records of two values, all of them wanted in the first: the values after each pass."""
     domain, wanted = Domain((2,)), Target((0,), np.array([400.0, 0.0]), 1.0 / variance)
     records, after = np.ones((400, 1), np.int32), []
-    search = Search(domain, [wanted], records, variance)
-    search.run(temperatures, 5, progress=lambda share: after.append(search.records[:, 0].copy()))
+    move_records(
+        domain,
+        [wanted],
+        records,
+        variance,
+        temperatures,
+        5,
+        progress=lambda share: after.append(records[:, 0].copy()),
+    )
     return after
 
 
@@ -286,7 +299,7 @@ def test_each_column_of_a_record_has_random_numbers_of_its_own():
     """All is chance: two columns agree in half of the records (5 standard errors)."""
     targets = [Target((column,), np.array([200.0, 200.0]), 1.0) for column in (0, 1)]
     records = np.zeros((400, 2), np.int32)
-    Search(Domain((2, 2)), targets, records, 1.0).run((1e9,), 3)
+    move_records(Domain((2, 2)), targets, records, 1.0, (1e9,), 3)
     assert abs((records[:, 0] == records[:, 1]).mean() - 0.5) < 5 * 0.5 / 400**0.5
 
 

@@ -41,9 +41,8 @@ from tasks.core.dp.workload.parameters import (
     table_shares,
 )
 from tasks.core.errors import InternalError, ResourceLimit
-from tasks.core.fitting.implied import ImpliedCounts
 from tasks.core.fitting.noisy_tables import Domain
-from tasks.core.fitting.search import SHORT_ANNEALING, Search, independent_records
+from tasks.core.fitting.search import SHORT_ANNEALING, HeldRecords
 from tasks.core.fitting.targets import nearest_counts, targets_of
 from tasks.core.records.coded import CodedFacts
 from tasks.core.records.columns import Column
@@ -338,13 +337,11 @@ class WorkloadDraw:
         seed = int.from_bytes(self._digest()[:8], "big")
         number = min(round(targets.records), _MOST_FITTED)
         ratio = number / targets.records if number == _MOST_FITTED else 1.0
-        records = independent_records(self._domain, targets.margins, number, seed)
-        search = Search(
-            self._domain, [target.scaled(ratio) for target in targets.all], records, targets.variance
-        )
-        search.run(SHORT_ANNEALING, seed)
-        implied = ImpliedCounts(self._domain, search.records)
-        return lambda columns: implied.of(columns) / ratio
+        search = HeldRecords(self._domain, targets.margins, number, seed, targets.variance, threads=0)
+        scaled = [target.scaled(ratio) for target in targets.all]
+        search.run(scaled, SHORT_ANNEALING, lambda share: None)
+        implied = search.implied(())
+        return lambda columns: implied(columns) / ratio
 
     def _digest(self) -> bytes:
         digest = hashlib.sha256(str(self._count).encode())
