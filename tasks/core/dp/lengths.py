@@ -240,10 +240,7 @@ class Lengths:
                 threshold=threshold,
                 candidates=bounds.candidates,
                 expected_spurious=spurious,
-                combinations=kept.combinations,
-                codes=kept.codes,
-                counts=kept.counts,
-                survives=kept.survives,
+                **vars(kept),
             )
         )
 

@@ -6,7 +6,6 @@ force, caps inside one another. It needs nothing but the entries. Of times it on
 back, the order is the chain's.
 """
 
-import functools
 import json
 import os
 from collections.abc import Iterable
@@ -95,7 +94,8 @@ class _Replay:
         caps, now = Caps.of(entry.body), self._caps.get(dataset)
         if (now is None) != (entry.phase == "register"):
             return "a dataset is registered once, and first"
-        if caps.mu_squared > _mu_squared_cap(caps.epsilon, caps.delta, caps.threshold_delta) * _SLACK:
+        of_claim = caps_of(float(caps.epsilon), float(caps.delta), float(caps.threshold_delta))
+        if caps.mu_squared > of_claim.mu_squared * _SLACK:
             return "its B^2 is above that of its epsilon and delta"
         if now is not None:
             widest = self._widest[dataset]
@@ -156,24 +156,14 @@ class _Replay:
         return ""
 
 
-@functools.lru_cache
-def _mu_squared_cap(epsilon: Decimal, delta: Decimal, threshold_delta: Decimal) -> Decimal:
-    return caps_of(float(epsilon), float(delta), float(threshold_delta)).mu_squared
-
-
-@functools.lru_cache
-def _mu_squared_claimed(epsilon: float, delta: float, threshold_delta: Decimal) -> Decimal:
-    return mu_squared(decimal_up(epsilon), decimal_up(delta), threshold_delta)
-
-
 def _is_below_its_claim(entry: Entry) -> bool:
     """Whether a release was charged less than its epsilon and delta are worth; known of ``gdp`` alone."""
     if entry.body.get("accountant") != "gdp":
         return False
     asked, (charged, threshold_delta) = entry.body["eps_delta_requested"], _charge(entry)
     assert isinstance(asked, list), "a reservation names its claim"
-    claimed = _mu_squared_claimed(float(asked[0]), float(asked[1]), threshold_delta)
-    return charged * _SLACK < claimed
+    epsilon, delta = (decimal_up(float(number)) for number in asked)
+    return charged * _SLACK < mu_squared(epsilon, delta, threshold_delta)
 
 
 def _charge(entry: Entry) -> tuple[Decimal, Decimal]:
