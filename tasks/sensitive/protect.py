@@ -274,7 +274,7 @@ def protect_records(
         measurement.write(folder)
 
     with closing(Progress("protect")) as progress:
-        drawn = draw_once(ledger, name, charge, draw, notice=_notice)
+        drawn = draw_once(ledger, name, charge, draw, _notice)
     if admitted.is_compared and records is not None and not drawn.reused:
         record_drawn_records(workspace, name, drawn.sha256, records)
     if not drawn.reused:

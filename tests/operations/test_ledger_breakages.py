@@ -13,7 +13,7 @@ from tasks.core.ledger.ledger import Ledger, open_ledger
 from tasks.core.ledger.place import Database
 from tests.operations.installation import small_disk
 from tests.oracles.drawing import must_not_draw, write_measurement
-from tests.oracles.ledger_runs import DATASET, charged, gdp_charge, ledger_for, release, run
+from tests.oracles.ledger_runs import DATASET, charged, gdp_charge, ledger_for, release, run, told_of_draw
 from tests.postgresql import PostgreSQL, programs, running
 
 pytestmark = pytest.mark.operations
@@ -47,7 +47,7 @@ def test_postgresql_restarted_in_the_noise_loses_the_draw_which_stays_charged(da
     with pytest.raises(MeasurementLost, match="went out of reach"):
         draw_once(ledger, release("2026-01"), gdp_charge(), draw)
     assert phases(ledger) == ["drawing"], "the word is durable: it was there before the noise"
-    assert draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement).notices == (LOST,)
+    assert told_of_draw(ledger, release("2026-01"), gdp_charge(), write_measurement) == [LOST]
     assert phases(ledger) == ["lost", "commit"]
     crash(postgresql)
     assert draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw).reused

@@ -27,7 +27,7 @@ import pytest
 from tasks.core.dp.budget import Charge, decimal_up, mu_squared
 from tasks.core.errors import LedgerError, MarginaliaError
 from tasks.core.ledger.account import Registration
-from tasks.core.ledger.drawing import draw_once
+from tasks.core.ledger.drawing import DrawInto, draw_once
 from tasks.core.ledger.entries import Transaction
 from tasks.core.ledger.ledger import Ledger, open_ledger, open_store
 from tasks.core.ledger.names import ReleaseName
@@ -60,6 +60,13 @@ def ledger_for(place: Place, releases: int = 1, epsilon: float = 1.0) -> Ledger:
 def charged(ledger: Ledger) -> Decimal:
     """How many releases of `gdp_charge()` are charged."""
     return ledger.account(DATASET).spent.mu_squared / gdp_charge().mu_squared_exact
+
+
+def told_of_draw(ledger: Ledger, name: ReleaseName, charge: Charge, draw: DrawInto) -> list[str]:
+    """What the operator is told of a draw."""
+    told: list[str] = []
+    draw_once(ledger, name, charge, draw, told.append)
+    return told
 
 
 def stored_measurement(ledger: Ledger, name: ReleaseName) -> Path | None:

@@ -107,7 +107,6 @@ class ReleaseMeasurement:
         reused: whether it was drawn by an earlier run.
         account: the dataset's account as it was at the commit, the same at every rebuild.
         remaining_runs: how many more releases of the same charge were left then.
-        notices: what the operator must be told, in order; each was also given to ``notice``.
     """
 
     folder: Path
@@ -115,7 +114,6 @@ class ReleaseMeasurement:
     reused: bool
     account: Account
     remaining_runs: int
-    notices: tuple[str, ...] = ()
 
     @property
     def head(self) -> str:
@@ -124,7 +122,7 @@ class ReleaseMeasurement:
 
 
 def draw_once(
-    ledger: Ledger, name: ReleaseName, charge: Charge, draw: DrawInto, notice: Notice | None = None
+    ledger: Ledger, name: ReleaseName, charge: Charge, draw: DrawInto, tell: Notice = lambda sentence: None
 ) -> ReleaseMeasurement:
     """The measurement of a release, drawn if it never was (R1 and R4).
 
@@ -133,7 +131,7 @@ def draw_once(
         name: public; the same name gives the same measurement, whatever the input now holds.
         draw: writes the measurement's files into the folder that it is given. It must call its second
             argument before it asks for the first noise word, and let that call's exceptions pass.
-        notice: called with each sentence for the operator, when it is known.
+        tell: called with each sentence for the operator, when it is known.
 
     Raises:
         BudgetExhausted: before anything was read.
@@ -142,13 +140,6 @@ def draw_once(
         MeasurementLost: this run stopped after noise may have been drawn; its charge stands.
         Exception: whatever ``draw`` raised before that; nothing is charged.
     """
-    told: list[str] = []
-
-    def tell(sentence: str) -> None:
-        told.append(sentence)
-        if notice is not None:
-            notice(sentence)
-
     require_private(charge)
     ledger.account(name.dataset)
     with ledger.store.release_lock(name.key, lambda: tell(WAITING_FOR_ANOTHER_RUN)):
@@ -166,7 +157,6 @@ def draw_once(
         reused=reused,
         account=account,
         remaining_runs=account.remaining_runs(latest.mu_squared, latest.threshold_delta),
-        notices=tuple(told),
     )
 
 

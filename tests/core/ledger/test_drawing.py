@@ -21,7 +21,15 @@ from tasks.core.errors import (
 from tasks.core.ledger.drawing import LOST, RESCUED, REUSED, draw_once
 from tasks.core.ledger.ledger import Admission, Ledger
 from tests.oracles.drawing import must_not_draw, write_measurement
-from tests.oracles.ledger_runs import DATASET, charged, gdp_charge, ledger_for, release, stored_measurement
+from tests.oracles.ledger_runs import (
+    DATASET,
+    charged,
+    gdp_charge,
+    ledger_for,
+    release,
+    stored_measurement,
+    told_of_draw,
+)
 
 CANARY = "canary-7f3a"
 Leave = Callable[[], None]
@@ -97,8 +105,7 @@ def test_a_failure_after_the_folder_has_its_name_loses_nothing(in_folder, monkey
     with pytest.raises(LedgerError, match="does not draw again"):
         draw_once(in_folder, release("2026-01"), gdp_charge(), write_measurement)
     monkeypatch.undo()
-    again = draw_once(in_folder, release("2026-01"), gdp_charge(), must_not_draw)
-    assert again.notices == (RESCUED,)
+    assert told_of_draw(in_folder, release("2026-01"), gdp_charge(), must_not_draw) == [RESCUED]
     assert charged(in_folder) == 1
 
 
@@ -135,8 +142,7 @@ def test_the_refusal_names_a_release_that_would_fit(place):
 
 def test_an_open_reservation_gives_way_to_a_larger_charge_and_is_not_added_to(ledger):
     ledger.reserve(release("2026-01"), gdp_charge(0.5))
-    measured = draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
-    assert REUSED not in measured.notices
+    assert REUSED not in told_of_draw(ledger, release("2026-01"), gdp_charge(), write_measurement)
     assert charged(ledger) == 1
     assert [r.phase for r in ledger.account(DATASET).reservations] == ["replaced", "commit"]
 
@@ -209,7 +215,7 @@ def test_rule_4_an_error_before_the_noise_is_void_and_free(ledger, error):
     assert phases(ledger) == ["reserve", "void"]
     assert charged(ledger) == 0
     assert ledger.store.measurements.names() == set()
-    assert draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement).notices == ()
+    assert told_of_draw(ledger, release("2026-01"), gdp_charge(), write_measurement) == []
     assert charged(ledger) == 1
 
 
@@ -225,8 +231,7 @@ def test_rule_4_an_error_in_the_noise_is_lost_and_charged(ledger, error):
     assert ("No space left" in str(caught.value)) == (error is FULL)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
-    again = draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
-    assert again.notices == (LOST,)
+    assert told_of_draw(ledger, release("2026-01"), gdp_charge(), write_measurement) == [LOST]
     assert charged(ledger) == 2
 
 

@@ -34,6 +34,7 @@ from tests.oracles.ledger_runs import (
     ledger_for,
     release,
     stored_measurement,
+    told_of_draw,
 )
 
 pytestmark = pytest.mark.needs_postgresql
@@ -217,7 +218,7 @@ def test_a_session_that_dies_before_the_noise_stops_the_draw_and_charges_nothing
     with pytest.raises(LedgerError, match="nothing is charged twice"):
         draw_once(ledger, release("2026-01"), gdp_charge(), draw)
     assert phases(ledger) == ["reserve"]
-    assert draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement).notices == (REUSED,)
+    assert told_of_draw(ledger, release("2026-01"), gdp_charge(), write_measurement) == [REUSED]
     assert charged(ledger) == 1
 
 
@@ -231,7 +232,7 @@ def test_a_session_that_dies_in_the_noise_loses_the_measurement_like_a_crash(pla
     with pytest.raises(MeasurementLost, match="went out of reach"):
         draw_once(ledger, release("2026-01"), gdp_charge(), draw)
     assert phases(ledger) == ["drawing"]
-    assert draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement).notices == (LOST,)
+    assert told_of_draw(ledger, release("2026-01"), gdp_charge(), write_measurement) == [LOST]
     assert phases(ledger) == ["lost", "commit"]
     assert charged(ledger) == 2
 
@@ -243,12 +244,15 @@ def test_a_run_that_lost_its_lock_can_not_commit_beside_the_one_that_took_over(p
     def draw(folder: Path, leave: Leave) -> None:
         write_measurement(folder, leave)
         kill_sessions(place)
-        other = draw_once(open_ledger(place), release("2026-01"), gdp_charge(), write_measurement)
-        taken.append((other.notices, other.reused))
+        told = []
+        other = draw_once(
+            open_ledger(place), release("2026-01"), gdp_charge(), write_measurement, told.append
+        )
+        taken.append((told, other.reused))
 
     with pytest.raises(MeasurementLost):
         draw_once(ledger, release("2026-01"), gdp_charge(), draw)
-    assert taken == [((LOST,), False)]
+    assert taken == [([LOST], False)]
     assert phases(ledger) == ["lost", "commit"]
     assert len(ledger.store.measurements.names()) == 1
     assert charged(ledger) == 2
@@ -266,7 +270,7 @@ def test_a_measurement_that_was_kept_before_the_session_died_is_used(place, monk
     with pytest.raises(LedgerError, match="does not draw again"):
         draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
     monkeypatch.undo()
-    assert draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw).notices == (RESCUED,)
+    assert told_of_draw(ledger, release("2026-01"), gdp_charge(), must_not_draw) == [RESCUED]
     assert charged(ledger) == 1
 
 
