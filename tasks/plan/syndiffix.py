@@ -11,7 +11,7 @@ from tasks.configuration.model import RunConfiguration
 from tasks.configuration.parameters import declarations
 from tasks.configuration.protections import SynDiffix
 from tasks.core.contracts.contract import Contract
-from tasks.core.contracts.public_schema import declared_column
+from tasks.core.contracts.public_schema import DeclaredColumn
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.ledger.tables import PublicTable
@@ -108,7 +108,7 @@ def _chosen(
 ) -> ChosenColumn:
     """As the configuration or the contract declares it; marks of numbers in typed cells are not looked at."""
     given = declarations(configuration).of(name).model_copy(update={"bins": None})
-    declared = declared_column(name, given, contract.column(name) if contract else None)
+    declared = DeclaredColumn(name, given, contract.column(name) if contract else None)
     reading = declared.reading
     if reading.cut != WHOLE:  # numbers come out as numbers
         reading = replace(reading, whole="")

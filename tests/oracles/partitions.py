@@ -9,7 +9,7 @@ import numpy as np
 
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess, Workers
-from tasks.core.records.coded import CodedFacts, CodedRecords, read_coded_facts
+from tasks.core.records.coded import CodedRecords, read_coded_facts
 from tasks.core.records.table import RecordTable
 
 
@@ -54,7 +54,8 @@ def opened(parts, workers: Workers = InProcess()) -> RecordTable:
     for part in parts:
         with part.folder() as folder:
             facts.append(read_coded_facts(folder))
-    return RecordTable(CodedFacts.of_whole(facts), parts, workers)
+    whole = replace(facts[0], number_of_records=sum(each.number_of_records for each in facts))
+    return RecordTable(whole, parts, workers)
 
 
 def as_table(records: CodedRecords | RecordTable) -> RecordTable:

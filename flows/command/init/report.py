@@ -27,7 +27,7 @@ _FEW, _MOST_NAMED = 3, 40
 def print_table(table: RecognisedTable, subject: str | None) -> None:
     for part, reason in table.reasons.items():
         print(f"  {_LABELS.get(part, part):<10} {printable(reason)}")
-    if table.comma:
+    if table.context.comma:
         print("  decimals   commas: some numbers can't be read otherwise")
     more = ", the first of the file" if table.is_part else ""
     print(f"  rows       {table.rows:,} looked at{more}")

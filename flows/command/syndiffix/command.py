@@ -31,7 +31,7 @@ from flows.command.syndiffix.settings import requested_clustering
 from tasks.configuration.flat_file import from_flat
 from tasks.core.arrays import ColumnNumbers, Words
 from tasks.core.contracts.declaration import Declarations
-from tasks.core.contracts.public_schema import declared_column
+from tasks.core.contracts.public_schema import DeclaredColumn
 from tasks.core.errors import InternalError, MarginaliaError, ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.ledger.place import ledger_place, local_folder
@@ -541,7 +541,7 @@ def _choose_columns(options: argparse.Namespace, names: Sequence[str]) -> list[C
         thousands=marks["thousands"],
         date_formats={name: tuple(formats) for name, formats in options.date_formats.items()},
     )
-    declared = [declared_column(name, given.of(name), None) for name in selected]
+    declared = [DeclaredColumn(name, given.of(name), None) for name in selected]
     for read in declared:
         problems += filter(None, [read.number_format.problem])
         problems += [f"Column {read.name!r}: {problem}" for problem in read.reading.problems]

@@ -11,11 +11,11 @@ range stands for the bins or declared numbers in it, and keeps to the edges of b
 
 import itertools
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import Annotated, TypeVar
+from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field
 
 from tasks.core.contracts.contract import (
     Contract,
@@ -44,8 +44,6 @@ from tasks.core.records.constraints import (
 from tasks.core.records.rulebook import Coding, Ends, Rulebook, ends_of_values, slot_ranges
 from tasks.core.tables.column_names import column_name, matching_name, output_spelling
 from tasks.core.tables.number_format import NumberFormat
-
-EntryType = TypeVar("EntryType")
 
 #: Of the values that a column has, so many are named.
 _SHOWN = 8
@@ -78,7 +76,8 @@ def named_values(
         if ends is not None and column.is_open:
             problems.append(f"the range {text!r} of {column.name!r} needs declared bins or values.")
         elif ends is not None:
-            inside = _inside(ends, column)
+            places = ends_of_values(column, "number").items()
+            inside = [value for value, (low, high) in places if ends[0] <= low and high <= ends[1]]
             problems += _range_problems(text, ends, column, inside)
             values |= dict.fromkeys(inside)
         elif text == "" or column.is_open or text in (column.domain or ()):
@@ -115,14 +114,6 @@ def _range(text: str) -> Ends | None:
     return None
 
 
-def _inside(ends: Ends, column: Column) -> list[str]:
-    return [
-        value
-        for value, (low, high) in ends_of_values(column, "number").items()
-        if ends[0] <= low and high <= ends[1]
-    ]
-
-
 def _range_problems(text: str, ends: Ends, column: Column, inside: list[str]) -> list[str]:
     edges = column.bins
     inner = [at for at, _ in ends if at not in (float("-inf"), float("inf"))]
@@ -142,13 +133,10 @@ SCALES: dict[str, OrderedScale] = {
 }
 
 
-class OtherValues(ContractModel):
-    excluded: tuple[str, ...] = Field(alias="not")
-
-
-def _require_values(body: object) -> object:
-    """Refuse what is neither a list of values nor ``{not: [...]}``, in one sentence for both."""
-    listed = body["not"] if isinstance(body, dict) and {*body} == {"not"} else body
+def _read_values(body: object) -> tuple[tuple[str, ...], bool]:
+    """Values, and whether those but them are meant; one sentence refuses what is neither."""
+    is_excluded = isinstance(body, dict) and {*body} == {"not"}
+    listed = body["not"] if isinstance(body, dict) and is_excluded else body
     if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
         raise ValueError(
             "must be a list of values, such as [retired], or {not: [retired]} for all values but these"
@@ -157,24 +145,19 @@ def _require_values(body: object) -> object:
         raise ValueError(
             'must list a value: "" is an empty cell, and {not: []} in place of the list any value'
         )
-    return body
+    return tuple(listed), is_excluded
 
 
-ZeroValues = Annotated[tuple[str, ...] | OtherValues, BeforeValidator(_require_values)]
+ZeroValues = Annotated[tuple[tuple[str, ...], bool], BeforeValidator(_read_values)]
 
 
 class Dependency(ContractModel):
-    determinants: tuple[str, ...] = Field(alias="from", min_length=1)
+    determinants: Annotated[
+        tuple[str, ...], BeforeValidator(lambda body: [body] if isinstance(body, str) else body)
+    ] = Field(alias="from", min_length=1)
     dependent: str = Field(alias="to")
     values: dict[str, str] | None = None
     otherwise: str | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _of_one_column(cls, body: object) -> object:
-        if isinstance(body, dict) and isinstance(body.get("from"), str):
-            return body | {"from": [body["from"]]}
-        return body
 
 
 class DescribedColumns:
@@ -182,24 +165,17 @@ class DescribedColumns:
 
     Args:
         subject_id: whose row it is; no constraint may name it.
-        places: by each property of the table its index in the file.
     """
 
     def __init__(
         self,
         columns: Sequence[ContractColumn],
         subject_id: str | None,
-        places: Mapping[str, int],
         add_problem: Callable[[ElementPath, str], None],
     ) -> None:
         self._columns = {matching_name(column.name): column for column in columns}
         self._subject_id = subject_id
-        self._places = places
         self.add_problem = add_problem
-
-    def placed(self, name: str, entries: Sequence[EntryType]) -> Iterator[tuple[ElementPath, EntryType]]:
-        for index, entry in enumerate(entries):
-            yield ("schema", 0, "customProperties", self._places[name], "value", index), entry
 
     def column(self, name: str, place: ElementPath) -> ContractColumn | None:
         column = self._columns.get(matching_name(name))
@@ -226,134 +202,109 @@ class DescribedColumns:
         listed = tuple(map(output_spelling, texts))
         if column.values is None and column.bins is None:  # perhaps a configuration declares them
             return listed
-        _, problems = named_values(listed, _as_declared(column), is_numeric=column.is_numeric)
+        bins = column.bins if column.bins is not None and not bin_problems(column.bins) else None
+        limits = column.minimum, column.maximum
+        declared = Column(
+            column.name,
+            declared_values(column.values or (), bins, *limits, column.other),
+            bins,
+            number_format=NumberFormat(column.decimal or ".", column.thousands or ""),
+            minimum=column.minimum,
+            maximum=column.maximum,
+        )
+        _, problems = named_values(listed, declared, is_numeric=column.is_numeric)
         for problem in problems:
             self.add_problem(place, problem)
         return listed
 
 
-def _as_declared(column: ContractColumn) -> Column:
-    bins = column.bins if column.bins is not None and not bin_problems(column.bins) else None
-    marks = NumberFormat(column.decimal or ".", column.thousands or "")
-    return Column(
-        column.name,
-        declared_values(column.values or (), bins, column.minimum, column.maximum, column.other),
-        bins,
-        number_format=marks,
-        minimum=column.minimum,
-        maximum=column.maximum,
-    )
-
-
-def structural_zeros(
-    entries: Sequence[dict[str, ZeroValues]], known: DescribedColumns
-) -> tuple[StructuralZero, ...]:
-    zeros = []
-    for place, entry in known.placed("structuralZeros", entries):
-        by_name = {column_name(name): texts for name, texts in entry.items()}
-        if len(by_name) < 2:
-            known.add_problem(place, "an impossible combination needs two columns or more.")
-            continue
-        values: dict[str, tuple[str, ...]] = {}
-        excluded = []
-        for name, texts in by_name.items():
-            column = known.column(name, place)
-            if column is None:
-                continue
-            if isinstance(texts, OtherValues):
-                excluded.append(column.name)
-                texts = texts.excluded
+def _read_zero(
+    entry: dict[str, ZeroValues], place: ElementPath, known: DescribedColumns
+) -> StructuralZero | None:
+    by_name = {column_name(name): listed for name, listed in entry.items()}
+    if len(by_name) < 2:
+        known.add_problem(place, "an impossible combination needs two columns or more.")
+        return None
+    values: dict[str, tuple[str, ...]] = {}
+    excluded: list[str] = []
+    for name, (texts, is_excluded) in by_name.items():
+        if column := known.column(name, place):
+            excluded += [column.name] * is_excluded
             values[column.name] = known.values(texts, column, place)
-        if len(values) == len(by_name):
-            zeros.append(StructuralZero(values=values, excluded=tuple(excluded)))
-    return tuple(zeros)
+    return StructuralZero(values=values, excluded=tuple(excluded)) if len(values) == len(by_name) else None
 
 
-def functional_dependencies(
-    entries: Sequence[Dependency], known: DescribedColumns
-) -> tuple[FunctionalDependency, ...]:
-    dependencies = []
-    for place, entry in known.placed("functionalDependencies", entries):
-        names = [column_name(name) for name in (*entry.determinants, entry.dependent)]
-        columns = [known.column(name, place) for name in names]
-        if len(names) > 2:
-            known.add_problem(place, "a column follows from one other column; of several, name the one.")
-        if names[-1] in names[:-1]:
-            known.add_problem(place, "a column can't decide itself.")
-        for column in filter(None, columns):
-            if column.delimiter is not None:
-                known.add_problem(
-                    place,
-                    f"{column.name!r} is an array, which decides nothing and isn't decided; name "
-                    "another column.",
-                )
-        if not entry.values:
-            known.add_problem(
-                place,
-                "which value follows from which must be written out in values; read off the table it would "
-                "state facts about people in it.",
-            )
-            continue
-        if len(names) != 2 or columns[0] is None or columns[1] is None:
-            continue
-        pairs = {output_spelling(one): output_spelling(other) for one, other in entry.values.items()}
-        if len(pairs) < len(entry.values):
-            known.add_problem(place, f"a value of {columns[0].name!r} is given twice; keep one.")
-        otherwise = output_spelling(entry.otherwise or "")
-        known.values(tuple(pairs), columns[0], place)
-        known.values((*dict.fromkeys((*pairs.values(), otherwise)),), columns[1], place)
-        dependencies.append(
-            FunctionalDependency(
-                determinants=(columns[0].name,),
-                dependent=columns[1].name,
-                values=pairs,
-                otherwise=otherwise or None,
-            )
+def _read_dependency(
+    entry: Dependency, place: ElementPath, known: DescribedColumns
+) -> FunctionalDependency | None:
+    names = [column_name(name) for name in (*entry.determinants, entry.dependent)]
+    columns = [column for name in names if (column := known.column(name, place))]
+    if len(names) > 2:
+        known.add_problem(place, "a column follows from one other column; of several, name the one.")
+    if names[-1] in names[:-1]:
+        known.add_problem(place, "a column can't decide itself.")
+    for column in columns:
+        if column.delimiter is not None:
+            what = "is an array, which decides nothing and isn't decided; name another column."
+            known.add_problem(place, f"{column.name!r} {what}")
+    if not entry.values:
+        known.add_problem(
+            place,
+            "which value follows from which must be written out in values; read off the table it would "
+            "state facts about people in it.",
         )
-    return tuple(dependencies)
-
-
-def value_orderings(entries: Sequence[ValueOrdering], known: DescribedColumns) -> tuple[ValueOrdering, ...]:
-    orderings = []
-    for place, entry in known.placed("orderings", entries):
-        columns = known.group(entry.columns, place, "an ordering")
-        if len(columns) < len(entry.columns):
-            continue
-        kinds = {SCALES.get(column.logical_type) for column in columns}
-        if len(kinds) > 1 or None in kinds:
-            known.add_problem(
-                place,
-                "columns in order must all be numbers (logicalType integer or number), all dates or "
-                "timestamps, or all times; give each its logicalType.",
-            )
-        names = tuple(column.name for column in columns)
-        orderings.append(ValueOrdering(columns=names, strict=entry.strict))
-    return tuple(orderings)
-
-
-def empty_together(
-    entries: Sequence[tuple[str, ...]], known: DescribedColumns
-) -> tuple[tuple[str, ...], ...]:
-    return tuple(
-        tuple(column.name for column in known.group(names, place))
-        for place, names in known.placed("emptyTogether", entries)
+    if not entry.values or len(names) != 2 or len(columns) < 2:
+        return None
+    deciding, decided = columns
+    pairs = {output_spelling(one): output_spelling(other) for one, other in entry.values.items()}
+    if len(pairs) < len(entry.values):
+        known.add_problem(place, f"a value of {deciding.name!r} is given twice; keep one.")
+    otherwise = output_spelling(entry.otherwise or "")
+    known.values(tuple(pairs), deciding, place)
+    known.values((*dict.fromkeys((*pairs.values(), otherwise)),), decided, place)
+    return FunctionalDependency(
+        determinants=(deciding.name,), dependent=decided.name, values=pairs, otherwise=otherwise or None
     )
 
 
-def exactly_one(entries: Sequence[OneOf], known: DescribedColumns) -> tuple[OneOf, ...]:
-    groups = []
-    for place, entry in known.placed("exactlyOne", entries):
-        columns = known.group(entry.columns, place)
-        for column in columns:
-            if column.delimiter is not None:
-                text = f"{column.name!r} is an array; name columns of one value a cell."
-                known.add_problem(place, text)
-            else:
-                known.values((entry.value,), column, place)
-        if len(columns) == len(entry.columns):
-            names = tuple(column.name for column in columns)
-            groups.append(OneOf(columns=names, value=output_spelling(entry.value)))
-    return tuple(groups)
+def _read_ordering(entry: ValueOrdering, place: ElementPath, known: DescribedColumns) -> ValueOrdering | None:
+    columns = known.group(entry.columns, place, "an ordering")
+    if len(columns) < len(entry.columns):
+        return None
+    kinds = {SCALES.get(column.logical_type) for column in columns}
+    if len(kinds) > 1 or None in kinds:
+        known.add_problem(
+            place,
+            "columns in order must all be numbers (logicalType integer or number), all dates or "
+            "timestamps, or all times; give each its logicalType.",
+        )
+    return ValueOrdering(columns=tuple(column.name for column in columns), strict=entry.strict)
+
+
+def _read_group(entry: tuple[str, ...], place: ElementPath, known: DescribedColumns) -> tuple[str, ...]:
+    return tuple(column.name for column in known.group(entry, place))
+
+
+def _read_choice(entry: OneOf, place: ElementPath, known: DescribedColumns) -> OneOf | None:
+    columns = known.group(entry.columns, place)
+    for column in columns:
+        if column.delimiter is not None:
+            known.add_problem(place, f"{column.name!r} is an array; name columns of one value a cell.")
+        else:
+            known.values((entry.value,), column, place)
+    if len(columns) < len(entry.columns):
+        return None
+    return OneOf(columns=tuple(column.name for column in columns), value=output_spelling(entry.value))
+
+
+#: How an entry of each property is read: a field of `Contract`.
+READERS: dict[str, Callable[[Any, ElementPath, DescribedColumns], object]] = {
+    "structural_zeros": _read_zero,
+    "functional_dependencies": _read_dependency,
+    "orderings": _read_ordering,
+    "empty_together": _read_group,
+    "exactly_one": _read_choice,
+}
 
 
 #: Stands for a value of an open column that no constraint names; no cell can spell it.
@@ -454,21 +405,12 @@ class _Translation:
         self._decided = decided
 
     def schema(self) -> Schema:
-        constraints: list[Constraint] = [
-            *map(self._derivation, self._decided),
-            *(
-                self._combination(entry)
-                for entry in self._contract.structural_zeros
-                if self._has(list(entry.values))
-            ),
-        ]
+        constraints: list[Constraint] = [*map(self._derivation, self._decided)]
+        zeros = self._contract.structural_zeros
+        constraints += [self._combination(entry) for entry in zeros if self._has(entry.values)]
         for entry in self._contract.orderings:
             names = [name for name in entry.columns if self._has([name])]
-            constraints += [
-                self._ordering(entry, lower, higher)
-                for place, lower in enumerate(names)
-                for higher in names[place + 1 :]
-            ]
+            constraints += [self._ordering(entry, *pair) for pair in itertools.combinations(names, 2)]
         for group in self._contract.empty_together:
             columns = tuple(self._place(name) for name in group if self._has([name]))
             if len(columns) > 1:
@@ -500,7 +442,7 @@ class _Translation:
                 "take one of them back, or leave strict out."
             )
 
-    def _has(self, names: Sequence[str]) -> bool:
+    def _has(self, names: Iterable[str]) -> bool:
         return {*map(matching_name, names)} <= {*self._places}
 
     def _place(self, name: str) -> int:
@@ -540,14 +482,12 @@ class _Translation:
         return Derivation(place, deciding, tuple(pairs.items()), entry.otherwise or "")
 
     def _combination(self, entry: StructuralZero) -> ImpossibleCombination:
-        excluded = {*map(matching_name, entry.excluded)}
+        excluded = {*map(self._place, entry.excluded)}
+        held = {self._place(name): texts for name, texts in entry.values.items()}
         conditions = [
-            Condition(
-                self._place(name), self._values(listed, self._place(name)), matching_name(name) in excluded
-            )
-            for name, listed in entry.values.items()
+            Condition(place, self._values(texts, place), place in excluded)
+            for place, texts in sorted(held.items(), key=lambda held: self._order(held[0]))
         ]
-        conditions.sort(key=lambda condition: self._order(condition.column))
         return ImpossibleCombination(tuple(conditions), self._repair(conditions[-1].column))
 
     def _ordering(self, entry: ValueOrdering, lower: str, higher: str) -> Ordering:

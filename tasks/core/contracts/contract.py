@@ -150,15 +150,8 @@ class Contract(ContractModel):
 
     @property
     def has_constraints(self) -> bool:
-        return any(
-            (
-                self.structural_zeros,
-                self.functional_dependencies,
-                self.orderings,
-                self.empty_together,
-                self.exactly_one,
-            )
-        )
+        zeros, follow = self.structural_zeros, self.functional_dependencies
+        return any((zeros, follow, self.orderings, self.empty_together, self.exactly_one))
 
     @property
     def meaning(self) -> str:

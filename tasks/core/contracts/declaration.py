@@ -5,7 +5,7 @@ property of a column is a field here, a key of the configuration's model (`tasks
 and whatever reads it.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
@@ -75,6 +75,8 @@ class ColumnDeclaration(ColumnProperties):
 
 
 _OTHER_KEYS = {"domain": "domains", "delimiter": "multi_value_columns", "zero_is_value": "sensitive_zeros"}
+#: What each part of a list of such a key is kept as.
+_KEPT_AS: dict[str, Callable[[Any], object]] = {"domains": output_spelling, "bins": float}
 #: The keys of a configuration that declare something by column, each with the declaration's field.
 FIELD_OF_KEY: dict[str, str] = {
     _OTHER_KEYS.get(name, name): name for name in (*ColumnDeclaration.model_fields,)
@@ -101,9 +103,11 @@ class Declarations:
         self.written = {key: [n for n in names if n != EVERY_COLUMN] for key, names in by_key.items()}
         said: dict[str, dict[str, Any]] = {}
         for key, values in by_key.items():
-            for name, value in _by_name(values).items():
+            by_name = values if isinstance(values, Mapping) else dict.fromkeys(values, True)
+            for name, value in by_name.items():
+                kept = tuple(map(_KEPT_AS[key], value)) if key in _KEPT_AS else value
                 column = said.setdefault(name if name == EVERY_COLUMN else matching_name(name), {})
-                column.setdefault(FIELD_OF_KEY[key], _as_kept(key, value))
+                column.setdefault(FIELD_OF_KEY[key], kept)
         self._columns = {name: ColumnDeclaration.model_construct(**column) for name, column in said.items()}
 
     def of(self, header: str) -> ColumnDeclaration:
@@ -112,13 +116,3 @@ class Declarations:
             self._columns.get(name, ColumnDeclaration()) for name in (matching_name(header), EVERY_COLUMN)
         )
         return own.over(every)
-
-
-def _by_name(values: Mapping[str, Any] | Collection[str]) -> Mapping[str, Any]:
-    return values if isinstance(values, Mapping) else dict.fromkeys(values, True)
-
-
-def _as_kept(key: str, value: Any) -> Any:
-    if key == "domains":
-        return tuple(map(output_spelling, value))
-    return tuple(map(float, value)) if key == "bins" else value

@@ -9,20 +9,16 @@ is mended by itself.
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import yaml
 
-from tasks.core.arrays import Flags
-from tasks.core.queries import connect
-from tasks.core.recognition.cells import SeenColumn
 from tasks.core.recognition.init_answers import ProtectionName
 from tasks.core.recognition.table import RecognisedTable
 from tasks.core.recognition.treatment import Recognised
-from tasks.core.records.cell_reading import CellReading
 from tasks.core.records.dropped import TEXT_KINDS
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.number_format import PLAIN
@@ -141,10 +137,9 @@ def _types(used: list[Recognised]) -> dict[str, Any]:
         for c in used
         if c.treatment.bins is None and c not in dates and not c.kind.startswith(("number", "year"))
     ]
-    found: dict[str, Any] = {}
-    formats = {column.name: list(column.treatment.reading.date_formats) for column in used}
-    if formats := {name: written for name, written in formats.items() if written}:
-        found["date_formats"] = formats
+    readings = {column.name: column.treatment.reading for column in used}
+    formats = {name: list(each.date_formats) for name, each in readings.items() if each.date_formats}
+    found: dict[str, Any] = {"date_formats": formats} if formats else {}
     for key in ("decimal", "thousands", "negative"):
         marks = {column.name: getattr(column.treatment.number_format, key) for column in numbers}
         marks = {name: mark for name, mark in marks.items() if mark != getattr(PLAIN, key)}
@@ -195,8 +190,7 @@ def draft_contract(table: RecognisedTable, answers: Answers) -> str:
         whose = f", whose it is says {answers.subject}" if answers.subject else ""
         described["dataGranularityDescription"] = f"A row is a {answers.unit}{whose}."
     subject = {} if answers.subject is None else {"subjectId": answers.subject}
-    if of_table := subject | dict(answers.constraints):
-        described["customProperties"] = [{"property": key, "value": value} for key, value in of_table.items()]
+    described |= _custom_properties(subject | dict(answers.constraints))
     properties = [_property(column, answers) for column in used]
     if answers.protection != "syndiffix":
         codes = {(each.column, each.kind) for each in lookalikes(table, answers.subject) if each.is_code}
@@ -230,48 +224,37 @@ def _identifier_rule(kinds: list[str]) -> dict[str, Any]:
 def _property(column: Recognised, answers: Answers) -> dict[str, Any]:
     treatment, name = column.treatment, column.name
     found: dict[str, Any] = {"name": name}
-    custom: list[dict[str, Any]] = [*_reading_properties(treatment.reading)]
+    reading = treatment.reading
+    custom: dict[str, Any] = {"strip": reading.strip, "missingValues": list(reading.missing)}
     if answers.protection == "syndiffix":
-        cut = "" if is_whole_date(column) else treatment.reading.cut
-        custom = [*_reading_properties(replace(treatment.reading, date_formats=(), cut=cut))]
-        return found | ({"customProperties": custom} if custom else {})
+        return found | _custom_properties(custom | {"cut": "" if is_whole_date(column) else reading.cut})
+    custom |= {"dateFormats": list(reading.date_formats), "cut": reading.cut}
     if treatment.delimiter is not None:
         found |= {"logicalType": "array", "logicalTypeOptions": {"maxItems": treatment.cap}}
-        custom.append({"property": "delimiter", "value": treatment.delimiter})
+        custom["delimiter"] = treatment.delimiter
     if treatment.is_required and answers.protection == "dp":
         found["required"] = True
     if treatment.bins is not None:
         found["logicalType"] = "number"
         limits = {"minimum": treatment.minimum, "maximum": treatment.maximum}
-        limits = {key: limit for key, limit in limits.items() if limit is not None}
-        if limits:
+        if limits := {key: limit for key, limit in limits.items() if limit is not None}:
             found["logicalTypeOptions"] = limits
-        marks, plain = asdict(treatment.number_format), asdict(PLAIN)
-        custom += [{"property": key, "value": mark} for key, mark in marks.items() if mark != plain[key]]
-        custom.append({"property": "bins", "value": list(treatment.bins)})
+        plain = asdict(PLAIN)
+        custom |= {key: at for key, at in asdict(treatment.number_format).items() if at != plain[key]}
+        custom["bins"] = list(treatment.bins)
     elif treatment.domain is None:
-        custom.append({"property": "zeroIsValue", "value": True})
+        custom["zeroIsValue"] = True
     if treatment.domain is not None:
         listed = {"validValues": list(treatment.domain)}
         found["quality"] = [{"metric": "invalidValues", "mustBe": 0, "arguments": listed}]
-    if name in answers.seems_to_follow:
-        custom.append({"property": "seemsToFollow", "value": answers.seems_to_follow[name]})
-    if treatment.other is not None:
-        custom.append({"property": "other", "value": treatment.other})
-    if custom:
-        found["customProperties"] = custom
-    return found
+    custom |= {"seemsToFollow": answers.seems_to_follow.get(name), "other": treatment.other}
+    return found | _custom_properties(custom)
 
 
-def _reading_properties(reading: CellReading) -> Iterator[dict[str, Any]]:
-    if reading.strip:
-        yield {"property": "strip", "value": reading.strip}
-    if reading.missing:
-        yield {"property": "missingValues", "value": list(reading.missing)}
-    if reading.date_formats:
-        yield {"property": "dateFormats", "value": list(reading.date_formats)}
-    if reading.cut:
-        yield {"property": "cut", "value": reading.cut}
+def _custom_properties(said: Mapping[str, object]) -> dict[str, Any]:
+    """What the standard has no field for; what is empty is not said."""
+    found = [{"property": key, "value": value} for key, value in said.items() if value]
+    return {"customProperties": found} if found else {}
 
 
 def _notes(table: RecognisedTable, answers: Answers, used: list[Recognised]) -> Iterator[str]:
@@ -337,34 +320,20 @@ def lookalike_sentences(found: Sequence[Lookalike]) -> Iterator[str]:
 
 def lookalikes(table: RecognisedTable, subject: str | None) -> list[Lookalike]:
     """What looks like an identifier in the open columns of the release, as a run reads their cells."""
-    of_name = {cells.name: cells for cells in table.cells}
     found = []
-    with connect() as connection:
-        for column in table.used(subject):
-            if is_searched(column):
-                read = of_name[column.name].read(connection, column.treatment.reading)
-                found += _lookalikes_of_column(read, column.treatment.delimiter)
+    for column in filter(is_searched, table.used(subject)):
+        cells, delimiter = table.cells_of(column).read(column.treatment.reading), column.treatment.delimiter
+        items = [text.split(delimiter) if delimiter else [text] for text in cells.texts]
+        for kind, (_, patterns) in TEXT_KINDS.items():
+            search = re.compile("|".join(patterns)).search
+            looks = np.array([any(search(item.strip()) for item in each) for each in items], np.bool_)
+            if looks.any():
+                often = cells.share(looks & (cells.held >= _NOBODY_S)) > _MOSTLY * cells.share(looks)
+                is_code = often and not cells.is_few(looks)
+                found.append(Lookalike(column.name, kind, int(cells.held[looks].sum()), is_code))
     return found
 
 
 def is_searched(column: Recognised) -> bool:
     """Whether the rule is tried on a column: its values are neither listed nor binned."""
     return column.treatment.bins is None and column.treatment.domain is None
-
-
-def _lookalikes_of_column(cells: SeenColumn, delimiter: str | None) -> list[Lookalike]:
-    found = []
-    for kind, (_, patterns) in TEXT_KINDS.items():
-        looks = _looks(cells, patterns, delimiter)
-        if not looks.any():
-            continue
-        often = cells.share(looks & (cells.held >= _NOBODY_S)) > _MOSTLY * cells.share(looks)
-        number = int(cells.held[looks].sum())
-        found.append(Lookalike(cells.name, kind, number, is_code=often and not cells.is_few(looks)))
-    return found
-
-
-def _looks(cells: SeenColumn, patterns: tuple[str, ...], delimiter: str | None) -> Flags:
-    search = re.compile("|".join(patterns)).search
-    items = [text.split(delimiter) if delimiter else [text] for text in cells.texts]
-    return np.array([any(search(item.strip()) for item in each) for each in items], np.bool_)

@@ -75,46 +75,32 @@ def _expectation(kind: str, kwargs: Json, sentence: str = "") -> Json:
 
 def _type_and_arguments(rule: ContractRule, column: str | None) -> tuple[str, Json]:
     """The expectation that asks for a rule. Args: column: as the header has it; None: it is of the table."""
-    of_column: Json = {"column": column}
-    limited = of_column | {"max_value": rule.most}
-    forms: dict[str, Callable[[], tuple[str, Json]]] = {
-        "subject id present": lambda: ("expect_column_values_to_not_be_null", of_column),
-        "minimum rows": lambda: ("expect_table_row_count_to_be_between", {"min_value": rule.least}),
-        "type": lambda: _type_of_values(rule, of_column),
-        "range": lambda: (
+    items = int(rule.detail) if rule.kind == "items of a subject" else 0
+    forms: dict[str, tuple[str, Json]] = {
+        "subject id present": ("expect_column_values_to_not_be_null", {}),
+        "minimum rows": ("expect_table_row_count_to_be_between", {"min_value": rule.least}),
+        "type": _type_of_values(rule),
+        "range": (
             "expect_column_values_to_be_between",
-            of_column | {"min_value": rule.minimum, "max_value": rule.maximum},
+            {"min_value": rule.minimum, "max_value": rule.maximum},
         ),
-        "allowed values": lambda: (
-            "expect_column_values_to_be_in_set",
-            of_column | {"value_set": list(rule.allowed)},
-        ),
-        "distinct values": lambda: ("expect_column_unique_value_count_to_be_between", limited),
-        "share of empties": lambda: (
-            "expect_column_values_to_not_be_null",
-            of_column | {"mostly": 1 - (rule.most or 0) / 100},
-        ),
-        "items of a subject": lambda: (
-            "expect_column_value_lengths_to_be_between",
-            of_column | {"max_value": int(rule.detail)},
-        ),
-        "identifiers": lambda: (
-            "expect_column_values_to_not_match_regex_list",
-            of_column | {"regex_list": list(rule.patterns)},
-        ),
+        "allowed values": ("expect_column_values_to_be_in_set", {"value_set": list(rule.allowed)}),
+        "distinct values": ("expect_column_unique_value_count_to_be_between", {"max_value": rule.most}),
+        "share of empties": ("expect_column_values_to_not_be_null", {"mostly": 1 - (rule.most or 0) / 100}),
+        "items of a subject": ("expect_column_value_lengths_to_be_between", {"max_value": items}),
+        "identifiers": ("expect_column_values_to_not_match_regex_list", {"regex_list": [*rule.patterns]}),
     }
-    return forms[rule.kind]()
+    kind, arguments = forms[rule.kind]
+    return kind, arguments if rule.kind == "minimum rows" else {"column": column} | arguments
 
 
-def _type_of_values(rule: ContractRule, of_column: Json) -> tuple[str, Json]:
+def _type_of_values(rule: ContractRule) -> tuple[str, Json]:
     if rule.value_format:
-        return "expect_column_values_to_match_strftime_format", of_column | {
-            "strftime_format": rule.value_format
-        }
+        return "expect_column_values_to_match_strftime_format", {"strftime_format": rule.value_format}
     if rule.number_pattern is None and rule.logical_type != "boolean":
-        return "expect_column_values_to_be_dateutil_parseable", of_column
+        return "expect_column_values_to_be_dateutil_parseable", {}
     regex = _BOOLEAN if rule.number_pattern is None else f"^(?:{rule.number_pattern})$"
-    return "expect_column_values_to_match_regex", of_column | {"regex": regex}
+    return "expect_column_values_to_match_regex", {"regex": regex}
 
 
 def validation_result(judgement: Judgement, contract: Contract, schema: Schema) -> tuple[str, str]:

@@ -7,7 +7,7 @@ on it; purely descriptive sections are accepted and not read. All faults are rep
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
@@ -17,16 +17,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, JsonValue, ValidationError
 from pydantic.alias_generators import to_camel
 
-from tasks.core.contracts.constraints import (
-    Dependency,
-    DescribedColumns,
-    ZeroValues,
-    empty_together,
-    exactly_one,
-    functional_dependencies,
-    structural_zeros,
-    value_orderings,
-)
+from tasks.core.contracts.constraints import READERS, Dependency, DescribedColumns, ZeroValues
 from tasks.core.contracts.contract import (
     Contract,
     ContractColumn,
@@ -322,16 +313,14 @@ def translate(body: dict[str, Any], problems: Problems) -> Contract | None:
         return None
     extras = _extras(TableExtras, table.custom_properties, place, problems)
     columns = _columns(table.properties, extras, problems)
-    min_rows, forbidden = table_rules(table.quality, (*place, "quality"), problems)
+    rules = _read_rules(table.quality, (*place, "quality"), problems, _read_table_rule)
     places = {item.property: index for index, item in enumerate(table.custom_properties)}
-    known = DescribedColumns(columns, extras.subject_id, places, problems.add)
-    constraints: dict[str, Any] = {
-        "structural_zeros": structural_zeros(extras.structural_zeros, known),
-        "functional_dependencies": functional_dependencies(extras.functional_dependencies, known),
-        "orderings": value_orderings(extras.orderings, known),
-        "empty_together": empty_together(extras.empty_together, known),
-        "exactly_one": exactly_one(extras.exactly_one, known),
-    }
+    known = DescribedColumns(columns, extras.subject_id, problems.add)
+    for name, read in READERS.items():
+        of_property = (*place, "customProperties", places.get(to_camel(name), 0), "value")
+        entries = enumerate(getattr(extras, name))
+        found = [read(entry, (*of_property, index), known) for index, entry in entries]
+        rules[name] = tuple(filter(None, found))
     if document is None:
         return None
     return Contract(
@@ -342,9 +331,7 @@ def translate(body: dict[str, Any], problems: Problems) -> Contract | None:
         table=table.name,
         subject_id=extras.subject_id,
         columns=tuple(columns),
-        min_rows=min_rows,
-        forbidden=forbidden,
-        **constraints,
+        **rules,
     )
 
 
@@ -376,13 +363,10 @@ def _columns(properties: Sequence[Any], table: TableExtras, problems: Problems) 
 
 
 def _makes_promises(column: ContractColumn) -> bool:
-    plain = ContractColumn(
-        name=column.name,
-        description=column.description,
-        logical_type=column.logical_type,
-        max_empty_percent=0,
+    kept = column.model_dump(include={"name", "description", "logical_type"})
+    return column.model_copy(update={"max_empty_percent": column.max_empty_percent or None}) != (
+        ContractColumn(**kept)
     )
-    return column not in (plain, plain.model_copy(update={"max_empty_percent": None}))
 
 
 def _extras(
@@ -391,9 +375,9 @@ def _extras(
     """Custom properties as a model; a property that we do not know is a fault."""
     names = [item.property for item in properties]
     body: dict[str, JsonValue] = {}
+    known = sorted(field.alias or name for name, field in model.model_fields.items())
     for index, item in enumerate(properties):
         entry: ElementPath = (*place, "customProperties", index)
-        known = sorted(field.alias or name for name, field in model.model_fields.items())
         if item.property not in known:
             problems.add(entry, f"the property must be one of {', '.join(known)}; it is {item.property!r}.")
         elif names.count(item.property) > 1:
@@ -406,7 +390,7 @@ def _extras(
 def _column(part: Property, place: ElementPath, problems: Problems) -> ContractColumn:
     extras = _extras(ColumnExtras, part.custom_properties, place, problems)
     declared = {name: getattr(extras, name) for name in ColumnExtras.model_fields}
-    declared |= _column_rules(part, place, problems)
+    declared |= _read_rules(part.quality, (*place, "quality"), problems, _read_column_rule)
     for key in ("other", "repair"):
         declared[key] = None if declared[key] is None else output_spelling(declared[key])
     if "0" in (declared.get("values") or ()):
@@ -434,10 +418,7 @@ def _column_problems(column: ContractColumn, part: Property) -> list[str]:
         (column.max_items is not None and not is_array, "only an array has maxItems"),
         (is_array and column.bins is not None, "an array can't be binned; split it before, or drop the bins"),
         (column.bins is not None and column.values is not None, "bins and validValues can't both be given"),
-        (
-            column.bins is not None and not column.is_numeric,
-            "bins need the logicalType integer or number",
-        ),
+        (column.bins is not None and not column.is_numeric, "bins need the logicalType integer or number"),
         (
             not column.is_numeric and (column.minimum is not None or column.maximum is not None),
             "minimum and maximum need the logicalType integer or number",
@@ -500,18 +481,24 @@ def pattern_problem(pattern: str) -> str:
     return ""
 
 
-def _column_rules(part: Property, place: ElementPath, problems: Problems) -> dict[str, Any]:
-    rules: dict[str, Any] = {}
-    forbidden: list[Forbidden] = []
-    for index, rule in enumerate(part.quality):
-        problem = _read_column_rule(rule, rules, forbidden)
-        if problem:
-            problems.add((*place, "quality", index), problem)
-    return rules | {"forbidden": tuple(forbidden)}
+def _read_rules(
+    quality: tuple[Quality, ...],
+    place: ElementPath,
+    problems: Problems,
+    read: Callable[[Quality, dict[str, Any]], str],
+) -> dict[str, Any]:
+    """What rules say, by fields of `Contract` or `ContractColumn`.
+
+    Args: read: adds what one says; returns what is wrong with it, or nothing.
+    """
+    rules: dict[str, Any] = {"forbidden": ()}
+    for index, rule in enumerate(quality):
+        if problem := read(rule, rules):
+            problems.add((*place, index), problem)
+    return rules
 
 
-def _read_column_rule(rule: Quality, rules: dict[str, Any], forbidden: list[Forbidden]) -> str:
-    """Add what a rule says to ``rules`` or ``forbidden``; return what is wrong with it, or nothing."""
+def _read_column_rule(rule: Quality, rules: dict[str, Any]) -> str:
     own = rule.implementation
     if rule.metric == "invalidValues" and own is None:
         if rule.arguments is None or rule.must_be != 0:
@@ -533,37 +520,28 @@ def _read_column_rule(rule: Quality, rules: dict[str, Any], forbidden: list[Forb
     if own.rule == "distinctValues":
         rules["max_distinct"] = own.must_be_less_or_equal_to
         return "" if own.must_be_less_or_equal_to else "distinctValues needs mustBeLessOrEqualTo, 1 or more."
-    return _add_forbidden(own, forbidden)
+    return _add_forbidden(own, rules)
 
 
-def _add_forbidden(own: Implementation, forbidden: list[Forbidden]) -> str:
+def _read_table_rule(rule: Quality, rules: dict[str, Any]) -> str:
+    own = rule.implementation
+    if rule.metric == "rowCount" and own is None:
+        rules["min_rows"] = rule.must_be_greater_or_equal_to
+        return "" if rules["min_rows"] is not None else "rowCount needs mustBeGreaterOrEqualTo."
+    if own is not None and rule.type == "custom" and rule.engine and own.rule != "distinctValues":
+        return _add_forbidden(own, rules)
+    return "a table's rule must be rowCount, noPersonalIdentifiers or forbiddenPattern."
+
+
+def _add_forbidden(own: Implementation, rules: dict[str, Any]) -> str:
     """Add what no cell may look like; return what is wrong with the rule, or nothing."""
     if own.rule == "noPersonalIdentifiers":
         kinds = (TEXT_KINDS[kind] for kind in own.kinds)
-        forbidden += [Forbidden(name=name, patterns=patterns) for name, patterns in kinds]
+        rules["forbidden"] += tuple(Forbidden(name=name, patterns=patterns) for name, patterns in kinds)
         return ""
     if not own.pattern or not own.name:
         return "forbiddenPattern needs a name and a pattern."
-    problem = pattern_problem(own.pattern)
-    if not problem:
-        forbidden.append(Forbidden(name=own.name, patterns=(own.pattern,)))
-    return problem
-
-
-def table_rules(
-    rules: tuple[Quality, ...], place: ElementPath, problems: Problems
-) -> tuple[int | None, tuple[Forbidden, ...]]:
-    min_rows: int | None = None
-    forbidden: list[Forbidden] = []
-    for index, rule in enumerate(rules):
-        own = rule.implementation
-        if rule.metric == "rowCount" and own is None:
-            min_rows = rule.must_be_greater_or_equal_to
-            problem = "" if min_rows is not None else "rowCount needs mustBeGreaterOrEqualTo."
-        elif own is not None and rule.type == "custom" and rule.engine and own.rule != "distinctValues":
-            problem = _add_forbidden(own, forbidden)
-        else:
-            problem = "a table's rule must be rowCount, noPersonalIdentifiers or forbiddenPattern."
-        if problem:
-            problems.add((*place, index), problem)
-    return min_rows, tuple(forbidden)
+    if problem := pattern_problem(own.pattern):
+        return problem
+    rules["forbidden"] += (Forbidden(name=own.name, patterns=(own.pattern,)),)
+    return ""

@@ -12,7 +12,7 @@ each number is a value of its own, as in SDS. `numbers_without_bins` names those
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tasks.core.contracts.constraints import with_constraints
 from tasks.core.contracts.contract import Contract, ContractColumn, Forbidden
@@ -56,16 +56,12 @@ def build_schema(
     if names.problems:  # what follows would only repeat them
         raise ParameterError(names.problems)
     declared = [
-        declared_column(
-            names.headers[position],
-            declarations.of(names.headers[position]),
-            contract.column(names.headers[position]) if contract else None,
-        )
-        for position in names.used
+        DeclaredColumn(header, declarations.of(header), contract.column(header) if contract else None)
+        for header in (names.headers[position] for position in names.used)
     ]
     problems = [problem for column in declared for problem in column.problems()]
-    if cap_required:
-        problems += bins_problems([column.name for column in declared if column.needs_bins])
+    if cap_required and (unbinned := [column.name for column in declared if column.needs_bins]):
+        problems.append(_bins_problem(unbinned))
     problems += dict.fromkeys(filter(None, (column.number_format.problem for column in declared)))
     if not declared:
         problems.append("At least one column must be used, beside the subject id: check use_columns.")
@@ -97,12 +93,7 @@ def numbers_without_bins(schema: Schema, contract: Contract | None = None) -> li
 
 
 class _Names:
-    def __init__(
-        self,
-        headers: Sequence[str],
-        declarations: Declarations,
-        contract: Contract | None,
-    ) -> None:
+    def __init__(self, headers: Sequence[str], declarations: Declarations, contract: Contract | None) -> None:
         self.headers = [column_name(header) for header in headers]
         self.declared = declarations
         self.contract = contract
@@ -185,25 +176,18 @@ class _Names:
             if (key := matching_name(column.name)) not in self.positions and (not wanted or key in wanted)
         ]
         if absent:
-            which = (
-                f"the column {absent[0]!r}" if len(absent) == 1 else f"the columns {list_some(absent, 40)}"
-            )
+            columns = "column" if len(absent) == 1 else "columns"
             self.problems.append(
-                f"The contract describes {which}, which the input does not have: "
-                "correct the name there, take it out, or list the columns to use in use_columns."
+                f"The contract describes the {columns} {list_some(absent, 40)}, which the input does not "
+                "have: correct the name there, take it out, or list the columns to use in use_columns."
             )
         headers = [(position + 1, self.headers[position]) for position in self.used]
-        strange = [place for place, header in headers if header and self.contract.column(header) is None]
+        strange = [str(place) for place, name in headers if name and self.contract.column(name) is None]
         if strange:
-            shown = ", ".join(map(str, strange))
-            which = (
-                f"Column {shown} of the input is"
-                if len(strange) == 1
-                else f"Columns {shown} of the input are"
-            )
+            columns, are = ("Column", "is") if len(strange) == 1 else ("Columns", "are")
             self.problems.append(
-                f"{which} not in the contract: describe what is missing there, "
-                "or list the columns to use in use_columns."
+                f"{columns} {', '.join(strange)} of the input {are} not in the contract: describe what is "
+                "missing there, or list the columns to use in use_columns."
             )
 
 
@@ -211,20 +195,14 @@ class _Names:
 DEFAULT_MAX_ITEMS = 8
 
 
-@dataclass(frozen=True)
 class DeclaredColumn:
-    """One column's declarations, before they are known to agree.
+    """One column's declarations, before they are known to agree."""
 
-    Attributes:
-        promised: the contract's; an empty one where it doesn't describe the column.
-        described: whether the contract describes the column.
-    """
-
-    name: str
-    given: ColumnDeclaration
-    promised: ContractColumn
-    described: bool
-    merged: ColumnDeclaration
+    def __init__(self, name: str, given: ColumnDeclaration, promised: ContractColumn | None) -> None:
+        """Args: given: the configuration's. promised: the contract's; None: it does not describe it."""
+        self.name, self.given, self.described = name, given, promised is not None
+        self.promised = promised or ContractColumn(name=name)
+        self.merged = given.over(ColumnDeclaration.of(self.promised))
 
     @property
     def number_format(self) -> NumberFormat:
@@ -286,12 +264,14 @@ class DeclaredColumn:
         Args:
             cap_required: whether a multi-valued column without a declared cap gets the default one.
         """
-        promised = self.promised
-        merged = self.merged
-        domain = declared_values(
-            merged.domain, merged.bins, promised.minimum, promised.maximum, promised.other
-        )
+        promised, merged = self.promised, self.merged
+        limits = promised.minimum, promised.maximum
+        domain = declared_values(merged.domain, merged.bins, *limits, promised.other)
         patterns = tuple(pattern for rule in searched for pattern in rule.patterns)
+        cap = 1
+        if merged.delimiter is not None:
+            cap = merged.max_items or (DEFAULT_MAX_ITEMS if cap_required else 0)
+            cap = cap if domain is None else min(cap, len(domain))
         # The schema names a release, so a format that no number is read by stays out of it.
         reads_numbers = merged.delimiter is None and (merged.bins is not None or promised.is_numeric)
         return Column(
@@ -299,7 +279,7 @@ class DeclaredColumn:
             domain=domain,
             bins=merged.bins,
             delimiter=merged.delimiter,
-            max_items=self._cap(domain, cap_required),
+            max_items=cap,
             zero_is_value=bool(merged.zero_is_value) or "0" in (domain or ()),
             other=promised.other if domain is not None else None,
             value_format=promised.value_format,
@@ -311,35 +291,17 @@ class DeclaredColumn:
             required=promised.max_empty_percent == 0,
         )
 
-    def _cap(self, domain: tuple[str, ...] | None, cap_required: bool) -> int:
-        if self.merged.delimiter is None:
-            return 1
-        cap = self.merged.max_items or (DEFAULT_MAX_ITEMS if cap_required else 0)
-        return min(cap, len(domain)) if domain is not None else cap
 
-
-def declared_column(name: str, given: ColumnDeclaration, promised: ContractColumn | None) -> DeclaredColumn:
-    of_contract = promised or ContractColumn(name=name)
-    merged = given.over(ColumnDeclaration.of(of_contract))
-    return DeclaredColumn(name, given, of_contract, promised is not None, merged)
-
-
-def bins_problems(names: Sequence[str]) -> list[str]:
-    """What is wrong with columns that need bins, in one sentence. Args: names: theirs; may be none."""
-    if not names:
-        return []
+def _bins_problem(names: Sequence[str]) -> str:
     example = '"' + names[0].replace('"', '\\"') + '"'
-    one = len(names) == 1
-    holds = (
-        f"Column {names[0]!r} holds numbers and needs"
-        if one
-        else (f"{len(names)} columns hold numbers and need")
+    need, their = f"Column {names[0]!r} holds numbers and needs public bins", "its"
+    if len(names) > 1:
+        need = f"{len(names)} columns hold numbers and need public bins: {list_some(names, 40)}"
+        their = "their"
+    return (
+        f'{need}: give their edges in bins (such as "bins": {{{example}: [0, 10, 20]}}), or {their} values '
+        "in domains."
     )
-    which = "" if one else f": {list_some(names, 40)}"
-    return [
-        f"{holds} public bins{which}: give their edges in bins "
-        f'(such as "bins": {{{example}: [0, 10, 20]}}), or {"its" if one else "their"} values in domains.'
-    ]
 
 
 def without_collisions(columns: Sequence[Column], *, under_dp: bool) -> tuple[list[Column], list[str]]:
@@ -361,7 +323,7 @@ def without_collisions(columns: Sequence[Column], *, under_dp: bool) -> tuple[li
         rivals = [rival for rival in columns if column.is_multi_valued and rival.name.startswith(prefix)]
         for rival in rivals:
             pattern = f"^{_escaped(rival.name[len(prefix) :])}{'_' if rival.is_multi_valued else '$'}"
-            if column.domain is not None and any(re.search(pattern, item) for item in column.domain):
+            if any(re.search(pattern, item) for item in column.domain or ()):
                 problems.append(
                     f"Column {column.name!r} has an item that is published under the same header as the "
                     f"column {rival.name!r}; rename one."

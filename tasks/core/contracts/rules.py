@@ -6,23 +6,53 @@ judge them is for ``sensitive/`` alone.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
 
 from tasks.core.contracts.contract import Contract, ContractColumn
 from tasks.core.records.columns import Column, Schema
 from tasks.core.tables.number_format import PLAIN, NumberFormat
 
-Kind = Literal[
-    "subject id present",
-    "minimum rows",
-    "type",
-    "range",
-    "allowed values",
-    "distinct values",
-    "share of empties",
-    "items of a subject",
-    "identifiers",
-]
+#: For each kind of rule what it asks, and what is wrong where it is broken, and what to do.
+_WORDS = {
+    "subject id present": (
+        "every record has a subject id",
+        "The table has records without a subject id. Give each record its id.",
+    ),
+    "minimum rows": (
+        "at least {records}",
+        "The table has fewer than {records}. Complete it, or lower rowCount.",
+    ),
+    "type": (
+        "every value is of type {type}",
+        "Column {column!r} has values that are not of type {type}. Correct them, or its logicalType.",
+    ),
+    "range": (
+        "every number is {range}",
+        "Column {column!r} has numbers that are not {range}. Correct them, or its minimum and maximum, or "
+        "declare other for them.",
+    ),
+    "allowed values": (
+        "every value is one of those listed",
+        "Column {column!r} has values outside its declared list. Correct them, add them to the list, or "
+        "declare other for them.",
+    ),
+    "distinct values": (
+        "at most {values}",
+        "Column {column!r} has more than {values}. Correct them, or raise distinctValues.",
+    ),
+    "share of empties": (
+        "at most {most:.15g} % empty",
+        "More than {most:.15g} % of column {column!r} are empty. Fill them, or raise nullValues.",
+    ),
+    "items of a subject": (
+        "at most {items} a subject",
+        "Column {column!r} has subjects with more than {items}. Correct them, or raise maxItems.",
+    ),
+    "identifiers": (
+        "nothing that looks like {detail}",
+        "Column {column!r} has cells that look like {detail}. Remove them, or leave the column out.",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -30,6 +60,7 @@ class ContractRule:
     """One rule.
 
     Attributes:
+        kind: a key of `_WORDS`.
         column_id: index of the column in the schema; None for a rule of the table.
         least, most: limits of the number that decides, where there are any. For rules about single
             cells it is the number of cells that break the rule, and ``most`` is 0.
@@ -37,7 +68,7 @@ class ContractRule:
         logical_type, value_format, number_format: what each cell must parse as.
     """
 
-    kind: Kind
+    kind: str
     column_id: int | None = None
     column: str | None = None
     least: float | None = None
@@ -59,53 +90,29 @@ class ContractRule:
         return self.number_format.pattern if self.logical_type == "number" else None
 
     @property
-    def _range(self) -> str:
-        low = "" if self.minimum is None else f"at least {self.minimum:.15g}"
-        high = "" if self.maximum is None else f"at most {self.maximum:.15g}"
-        return " and ".join(filter(None, (low, high)))
-
-    @property
     def sentence(self) -> str:
         """What is asked, in words; public, as everything that a contract declares."""
-        words = {
-            "subject id present": "every record has a subject id",
-            "minimum rows": f"at least {_several(self.least or 0, 'record')}",
-            "type": f"every value is of type {self.logical_type}",
-            "range": f"every number is {self._range}",
-            "allowed values": "every value is one of those listed",
-            "distinct values": f"at most {_several(self.most or 0, 'distinct value')}",
-            "share of empties": f"at most {self.most or 0:.15g} % empty",
-            "items of a subject": f"at most {_items(self.detail)} a subject",
-            "identifiers": f"nothing that looks like {self.detail}",
-        }[self.kind]
+        words = self._filled_in(_WORDS[self.kind][0])
         return words if self.column is None else f"{self.column}: {words}"
 
     @property
     def violation(self) -> str:
         """What is wrong where it is broken, and what to do; the rule's own numbers, none of the data's."""
-        return {
-            "subject id present": "The table has records without a subject id. Give each record its id.",
-            "minimum rows": f"The table has fewer than {_several(self.least or 0, 'record')}. "
-            "Complete it, or lower rowCount.",
-            "type": f"Column {self.column!r} has values that are not of type {self.logical_type}. "
-            "Correct them, or its logicalType.",
-            "range": f"Column {self.column!r} has numbers that are not {self._range}. "
-            "Correct them, or its minimum and maximum, or declare other for them.",
-            "allowed values": f"Column {self.column!r} has values outside its declared list. "
-            "Correct them, add them to the list, or declare other for them.",
-            "distinct values": f"Column {self.column!r} has more than "
-            f"{_several(self.most or 0, 'distinct value')}. Correct them, or raise distinctValues.",
-            "share of empties": f"More than {self.most or 0:.15g} % of column {self.column!r} are "
-            "empty. Fill them, or raise nullValues.",
-            "items of a subject": f"Column {self.column!r} has subjects with more than "
-            f"{_items(self.detail)}. Correct them, or raise maxItems.",
-            "identifiers": f"Column {self.column!r} has cells that look like {self.detail}. Remove "
-            "them, or leave the column out.",
-        }[self.kind]
+        return self._filled_in(_WORDS[self.kind][1])
 
-
-def _items(detail: str) -> str:
-    return "1 item" if detail == "1" else f"{detail} items"
+    def _filled_in(self, words: str) -> str:
+        low = "" if self.minimum is None else f"at least {self.minimum:.15g}"
+        high = "" if self.maximum is None else f"at most {self.maximum:.15g}"
+        return words.format(
+            column=self.column,
+            records=_several(self.least or 0, "record"),
+            type=self.logical_type,
+            range=" and ".join(filter(None, (low, high))),
+            values=_several(self.most or 0, "distinct value"),
+            most=self.most or 0,
+            items="1 item" if self.detail == "1" else f"{self.detail} items",
+            detail=self.detail,
+        )
 
 
 def _several(number: float, what: str) -> str:
@@ -156,38 +163,22 @@ def _column_rules(
     index: int, column: Column, contract: Contract, promised: ContractColumn
 ) -> Iterator[ContractRule]:
     """Rules of one column. Where ``other`` is declared, no cell is outside the list or of another type."""
-    name = promised.name
+    rule = partial(
+        ContractRule, column_id=index, column=promised.name, most=0, number_format=column.number_format
+    )
     typed = promised.logical_type not in ("string", "array") and column.other is None
     if typed and promised.domain is None:
-        yield ContractRule(
-            "type",
-            index,
-            name,
-            most=0,
-            logical_type=promised.logical_type,
-            value_format=promised.value_format or "",
-            number_format=column.number_format,
-        )
+        yield rule("type", logical_type=promised.logical_type, value_format=promised.value_format or "")
     if (column.minimum is not None or column.maximum is not None) and column.other is None:
-        yield ContractRule(
-            "range",
-            index,
-            name,
-            most=0,
-            minimum=column.minimum,
-            maximum=column.maximum,
-            number_format=column.number_format,
-        )
+        yield rule("range", minimum=column.minimum, maximum=column.maximum)
     allowed = promised.values if promised.drafted or column.bins is not None else column.domain
     if allowed is not None and column.other is None:
-        yield ContractRule("allowed values", index, name, most=0, allowed=allowed)
+        yield rule("allowed values", allowed=allowed)
     if promised.max_distinct is not None:
-        yield ContractRule("distinct values", index, name, most=promised.max_distinct)
+        yield rule("distinct values", most=promised.max_distinct)
     if promised.max_empty_percent is not None:
-        yield ContractRule("share of empties", index, name, most=promised.max_empty_percent)
+        yield rule("share of empties", most=promised.max_empty_percent)
     if promised.max_items is not None:
-        yield ContractRule("items of a subject", index, name, most=0, detail=str(promised.max_items))
+        yield rule("items of a subject", detail=str(promised.max_items))
     for searched in contract.forbidden_in(promised):
-        yield ContractRule(
-            "identifiers", index, name, most=0, patterns=searched.patterns, detail=searched.name
-        )
+        yield rule("identifiers", patterns=searched.patterns, detail=searched.name)

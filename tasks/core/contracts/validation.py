@@ -38,29 +38,19 @@ def judge_table(
     Raises:
         InputError: the file is not what its dialect says; the message carries no cell.
     """
-    failure = ""
+    failure, rules = "", rules_of(contract, schema)
     try:
-        return _judge(connection, source, schema, rules_of(contract, schema))
+        records = _load(connection, source, schema)
+        found = connection.execute(query_text("contracts/number_of_cells")).fetchall()
+        filled = {column: int(number) for column, number in found}
+        numbers = tuple(_number(connection, rule, records, filled, schema) for rule in rules)
+        return Judgement(tuple(rules), numbers, records=records, present=filled)
     except duckdb.Error as error:
         failure = type(error).__name__
     # Outside the handler: what DuckDB says of a failure may quote a cell.
     raise MarginaliaError(
         f"The contract must be judged on the whole table, and DuckDB could not do so ({failure}). Free "
         "memory and disk, and run again."
-    )
-
-
-def _judge(
-    connection: duckdb.DuckDBPyConnection, source: InputFile, schema: Schema, rules: list[ContractRule]
-) -> Judgement:
-    records = _load(connection, source, schema)
-    found = connection.execute(query_text("contracts/number_of_cells")).fetchall()
-    filled = {column: int(number) for column, number in found}
-    return Judgement(
-        tuple(rules),
-        tuple(_number(connection, rule, records, filled, schema) for rule in rules),
-        records=records,
-        present=filled,
     )
 
 
@@ -97,7 +87,7 @@ def _values(
         subjects, cells = ids.take(pc.list_parent_indices(cells)), cells.flatten()
     distinct = cells.dictionary_encode()
     written = distinct.dictionary.to_pylist()
-    read = column.reading.read(connection, written)
+    read = column.reading.read(written)
     # What is no date stays, so that its type can be judged.
     values = [
         present(before if bad else text, column)
@@ -176,7 +166,7 @@ def _number(
 def _count_outside(connection: duckdb.DuckDBPyConnection, rule: ContractRule) -> float:
     query = query_text("contracts/values_with_numbers")
     rows = connection.execute(query, {"column_id": rule.column_id}).fetchall()
-    numbers = numbers_of_texts(connection, [text for text, _ in rows], rule.number_format)
+    numbers = numbers_of_texts([text for text, _ in rows], rule.number_format)
     outside = np.zeros(len(rows), np.bool_)
     if rule.minimum is not None:
         outside |= numbers < rule.minimum

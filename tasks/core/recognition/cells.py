@@ -101,10 +101,10 @@ class SeenColumn:
         of_text = np.array([place[text] for text in changed] + [-1], np.int64)
         return replace(self, texts=tuple(distinct), codes=of_text[self.codes])
 
-    def read(self, connection: duckdb.DuckDBPyConnection, reading: CellReading) -> "SeenColumn":
+    def read(self, reading: CellReading) -> "SeenColumn":
         if reading == AS_IT_STANDS:
             return self
-        return self.mapped(lambda texts: [text or "" for text in reading.read(connection, texts).texts])
+        return self.mapped(lambda texts: [text or "" for text in reading.read(texts).texts])
 
 
 def flags(texts: Iterable[str], is_chosen: Callable[[str], object]) -> Flags:

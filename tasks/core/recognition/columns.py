@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
 
-import duckdb
 import numpy as np
 
 from tasks.core.arrays import Flags
@@ -87,7 +86,6 @@ class Context:
         day_first: whether dates of the table begin with the day.
     """
 
-    connection: duckdb.DuckDBPyConnection
     comma: bool
     day_first: bool
     today: date
@@ -99,8 +97,12 @@ def recognise_column(cells: SeenColumn, context: Context) -> Recognised:
     whole = _without_empty_fractions(cells)
     if whole is not cells:
         found = recognise_column(whole, context)
-        if found.treatment.bins is None:  # with bins it is read as numbers, as they are written
-            return _read_as_whole(found)
+        treatment = found.treatment
+        if treatment.bins is None:  # with bins it is read as numbers, as they are written
+            # The run drops the zeros as well; of declared values it knows that they are whole.
+            if treatment.is_used and treatment.domain is None and not treatment.reading.cut:
+                found = replace(found, treatment=treatment.with_reading(cut=WHOLE))
+            return found
     words = _find_missing_words(cells)
     bare = cells.where(~words)
     if bare.filled < FEW:
@@ -108,13 +110,15 @@ def recognise_column(cells: SeenColumn, context: Context) -> Recognised:
         return _leave_out(cells, "empty", f"hardly a cell holds anything{beside}")
     if bare.usual == 1:
         return _recognise_constant(bare)
-    found = _doubt_spellings(next(filter(None, (kind(bare, context) for kind in _KINDS))), bare, context)
+    if names_a_person(cells.name):
+        return _leave_out(cells, "names a person", "its name says so")
+    found = _doubt_spellings(next(filter(None, (kind(bare, context) for kind in _KINDS))), bare)
     often = words & (cells.held >= cells.margin)
     if not often.any() or not found.treatment.is_used:
         return found
     known = tuple(sorted({*found.treatment.reading.missing, *cells.chosen(often)}))
     reason = f"{found.reason}; {_quote_some(cells, often)} stand for missing values"
-    return replace(found, treatment=found.treatment.with_missing(known), reason=reason)
+    return replace(found, treatment=found.treatment.with_reading(missing=known), reason=reason)
 
 
 def _without_empty_fractions(cells: SeenColumn) -> SeenColumn:
@@ -126,14 +130,6 @@ def _without_empty_fractions(cells: SeenColumn) -> SeenColumn:
     if cells.is_few(has_zeros) or not cells.is_few(cells.matching(r"[-+]?[0-9]*[.,][0-9]+") & ~has_zeros):
         return cells
     return cells.mapped(lambda texts: [without_fraction(text, ".") for text in texts])
-
-
-def _read_as_whole(found: Recognised) -> Recognised:
-    """The column, whose run drops the zeros as well; of declared values it knows that they are whole."""
-    treatment = found.treatment
-    if not treatment.is_used or treatment.domain is not None or treatment.reading.cut:
-        return found
-    return replace(found, treatment=replace(treatment, reading=replace(treatment.reading, cut=WHOLE)))
 
 
 def _find_missing_words(cells: SeenColumn) -> Flags:
@@ -155,18 +151,17 @@ def _recognise_constant(cells: SeenColumn) -> Recognised:
         share = _percent(cells.filled / cells.rows)
         reason = f"{share} of the cells hold {_example(cells)}, the others nothing"
         return Recognised(cells.name, "a mark, or nothing", reason, Treatment())
-    return _leave_out(
-        cells, "one value", f"hardly a cell that isn't empty holds anything but {_example(cells)}"
-    )
+    reason = f"hardly a cell that isn't empty holds anything but {_example(cells)}"
+    return _leave_out(cells, "one value", reason)
 
 
-def _doubt_spellings(found: Recognised, cells: SeenColumn, context: Context) -> Recognised:
+def _doubt_spellings(found: Recognised, cells: SeenColumn) -> Recognised:
     """The column with a hint where values of an open list differ in case only: each counts by itself."""
     treatment = found.treatment
     if not treatment.is_used or not treatment.is_open or found.doubt:
         return found
     spelt: dict[str, list[str]] = {}
-    for text in cells.read(context.connection, treatment.reading).texts:
+    for text in cells.read(treatment.reading).texts:
         spelt.setdefault(text.casefold(), []).append(text)
     pairs = [sorted(texts) for texts in spelt.values() if len(texts) > 1]
     if not pairs:
@@ -174,10 +169,6 @@ def _doubt_spellings(found: Recognised, cells: SeenColumn, context: Context) -> 
     shown = ", ".join(" and ".join(map(repr, texts)) for texts in pairs[:_SHOWN])
     more = f" and {len(pairs) - _SHOWN} more" if len(pairs) > _SHOWN else ""
     return replace(found, doubt=f"values differ in case only ({shown}{more}), {_EACH_BY_ITSELF}")
-
-
-def _recognise_name_of_person(cells: SeenColumn, context: Context) -> Recognised | None:
-    return _leave_out(cells, "names a person", "its name says so") if names_a_person(cells.name) else None
 
 
 def _recognise_public_list(cells: SeenColumn, context: Context) -> Recognised | None:
@@ -203,10 +194,8 @@ def _find_public_list(cells: SeenColumn) -> tuple[str, tuple[str, ...], bool] | 
     if cells.usual < 2:
         return None
     for name, words, is_closed in _public_lists():
-        spelled = [
-            tuple(dict.fromkeys(map(spelling, words)))
-            for spelling in (str, str.lower, str.upper, str.capitalize)
-        ]
+        spellings = (str, str.lower, str.upper, str.capitalize)
+        spelled = [tuple(dict.fromkeys(map(spelling, words))) for spelling in spellings]
         if name == _BOOLEANS:
             spelled.append(_booleans_as_spelled(cells, spelled))
         for values in spelled:
@@ -225,12 +214,9 @@ def _booleans_as_spelled(cells: SeenColumn, spelled: list[tuple[str, ...]]) -> t
 
 @functools.cache
 def _public_lists() -> list[tuple[str, tuple[str, ...], bool]]:
-    found = [
-        (name, split_words(text), group == "closed")
-        for group, lists in read_words("code_lists.toml").items()
-        for name, texts in lists.items()
-        for text in texts
-    ]
+    groups = read_words("code_lists.toml").items()
+    named = ((group, name, texts) for group, lists in groups for name, texts in lists.items())
+    found = [(name, split_words(text), group == "closed") for group, name, texts in named for text in texts]
     return sorted(found, key=lambda known: len(known[1]))
 
 
@@ -280,28 +266,26 @@ def _recognise_unread_amounts(cells: SeenColumn, context: Context) -> Recognised
     if cells.is_few(unread):
         return None
     rest = cells.where(~unread)
-    if rest.filled and number_column(context.connection, rest, comma=context.comma) is None:
+    if rest.filled and number_column(rest, comma=context.comma) is None:
         return None
     reason = f"amounts whose minus can't be read, such as {_example(cells.where(unread))}: write them as -1.5"
     return _leave_out(cells, "money", reason)
 
 
 def _recognise_numbers(cells: SeenColumn, context: Context) -> Recognised | None:
-    found = number_column(context.connection, cells, comma=context.comma)
+    found = number_column(cells, comma=context.comma)
     said = meanings(cells.name)
     if found is None or "contact" in said or ("postcode" in said and found.whole):
         return None
     if not cells.is_few(leading_zeros(cells)):
         return None
     if _is_serial(cells, found) and not said & {"money", "age", "year"}:
-        return _leave_out(
-            cells, "number of a row", f"each of {cells.distinct} cells has its own whole number"
-        )
+        reason = f"each of {cells.distinct} cells has its own whole number"
+        return _leave_out(cells, "number of a row", reason)
     is_code, is_word = code_numbers(cells, found.numbers), np.isnan(found.numbers)
     real = np.isfinite(found.numbers) & ~is_code
     kind, edges, reason = _kind_of_numbers(cells, found, real)
-    if any(found.limits):
-        edges = with_limits(edges, found.limits, found.numbers[real], cells.held[real], cells.margin)
+    edges = with_limits(edges, found.limits, found.numbers[real], cells.held[real], cells.margin)
     if kind == "number" and _are_codes(cells, found, real):
         return None
     missing = tuple(cells.chosen(is_code))
@@ -310,7 +294,9 @@ def _recognise_numbers(cells: SeenColumn, context: Context) -> Recognised | None
         reason += f"; {', '.join(missing)} stand for missing values, far from all other numbers"
     most = _MOST_LISTED_WHOLE if found.whole else _MOST_LISTED
     most = _MOST_CATEGORIES if found.whole and "category" in said else most
-    if _count_usual_numbers(cells, found.numbers, real) <= most and kind != "age" and not found.strip:
+    _, place = np.unique(found.numbers[real], return_inverse=True)  # 1 and 1.0 are the same
+    different = usual_number(np.bincount(place, weights=cells.held[real]).astype(np.int64), FEW)
+    if different <= most and kind != "age" and not found.strip:
         return Recognised(cells.name, f"{kind}, few values", reason, Treatment(reading=reading))
     treatment = Treatment(reading=reading, bins=edges, number_format=found.format)
     if not cells.is_few(is_word):
@@ -324,18 +310,11 @@ def _recognise_numbers(cells: SeenColumn, context: Context) -> Recognised | None
     return Recognised(cells.name, kind, reason, treatment, doubt)
 
 
-def _count_usual_numbers(cells: SeenColumn, numbers: np.ndarray, real: Flags) -> int:
-    """How many different numbers the column has, without the rarest: 1 and 1.0 are the same."""
-    _, place = np.unique(numbers[real], return_inverse=True)
-    return usual_number(np.bincount(place, weights=cells.held[real]).astype(np.int64), FEW)
-
-
 def _kind_of_numbers(cells: SeenColumn, found: NumberColumn, real: Flags) -> tuple[str, Edges, str]:
     said = meanings(cells.name)
     numbers, held = found.numbers[real], cells.held[real]
     low, high = usual_ends(numbers, held, cells.margin)
-    span = " to ".join(f"{float(f'{end:.4g}'):.15g}" for end in (low, high))
-    span = f"mostly from {span}"
+    span = "mostly from " + " to ".join(f"{float(f'{end:.4g}'):.15g}" for end in (low, high))
     if "age" in said and low >= 0 and high <= _OLDEST:
         bands = CHILD_BANDS if high <= AGE_BANDS[1] else AGE_BANDS
         return "age", bands, f"its name says age, and it is {span}"
@@ -385,9 +364,7 @@ def _recognise_items(cells: SeenColumn, context: Context) -> Recognised | None:
         found = [_recognise_items_at(cells, "|", "", least=0.0)]
     else:
         strip = _AROUND_ITEMS if cells.share(cells.matching(_BRACKETS)) >= 0.9 else ""
-        found = [
-            _recognise_items_at(cells, delimiter, strip, least=_LEAST_SEVERAL) for delimiter in _DELIMITERS
-        ]
+        found = [_recognise_items_at(cells, mark, strip, least=_LEAST_SEVERAL) for mark in _DELIMITERS]
     likely = [each for each in found if each is not None]
     if likely:
         return max(likely, key=lambda each: each[0])[1]
@@ -505,7 +482,6 @@ def _recognise_text(cells: SeenColumn, context: Context) -> Recognised | None:
 
 #: In the order in which they are asked.
 _KINDS: tuple[Callable[[SeenColumn, Context], Recognised | None], ...] = (
-    _recognise_name_of_person,
     _recognise_public_list,
     _recognise_id_by_name,
     _recognise_dates,

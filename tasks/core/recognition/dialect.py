@@ -24,7 +24,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -49,8 +49,10 @@ _NOT_IN_CP1252 = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 #: A record above the header has so few of the usual cells, of a table that has so many.
 _TITLE_SHARE, _LEAST_WIDTH, _MOST_ABOVE = 1 / 3, 3, 20
 
-_NUMBER = re.compile(r"[-+]?[€$£]?\s*\d[\d.,' \u00a0\u202f]*\s*[%€$£]?")
-_DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?")
+#: A number or a date.
+_DATA = re.compile(
+    r"[-+]?[€$£]?\s*\d[\d.,' \u00a0\u202f]*\s*[%€$£]?|\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?"
+)
 #: Also 34 years, 12+, -5% and 5e-3.
 _BEGINS_AS_NUMBER = re.compile(r"[-+<>≤≥(€$£~]*\s*[.,]?\d")
 _YEAR = re.compile(r"(?:18|19|20)\d\d")
@@ -110,9 +112,14 @@ def recognise_dialect(path: Path, said: FileAnswers | None = None) -> Dialect:
         return Dialect(plain, {"form": "Parquet, which names and types its own columns"})
     if plain.opened.size == 0:
         raise InputError(f"The input must hold a header and records, but {path} is empty: write it anew.")
-    encoding, why_encoding = _find_encoding(plain) if said.encoding is None else (said.encoding, "you say so")
+    encoding, why_encoding = _find_encoding(plain) if said.encoding is None else (said.encoding, "")
     source = plain.read_as(encoding=encoding)
-    reasons = {"encoding": f"{encoding}: {why_encoding}"}
+    reasons: dict[str, str] = {}
+
+    def tell(part: str, what: str, why: str, *, is_said: object) -> None:
+        reasons[part] = f"{what}: {'you say so' if is_said else why}"
+
+    tell("encoding", encoding, why_encoding, is_said=said.encoding)
     text = source.text()
     start = text.read(_SNIFFED_BYTES).decode("utf-8", errors="replace")
     is_whole = len(start.encode()) < _SNIFFED_BYTES
@@ -124,22 +131,16 @@ def recognise_dialect(path: Path, said: FileAnswers | None = None) -> Dialect:
     above = _count_title_lines(read) if given is None else given - min(for_excel, abs(given))
     lines = [record for record in read if record.line >= above] or [_Record(0, [""])]
     records = [record.cells for record in lines]
-    reasons["delimiter"] = f"{_DELIMITERS.get(delimiter, repr(delimiter))}: " + (
-        "you say so"
-        if said.delimiter
-        else "the file's line for Excel says so"
-        if text.separator
-        else f"cells in each of the first records: {len(records[0])}"
-    )
+    why = f"cells in each of the first records: {len(records[0])}"
+    why = "the file's line for Excel says so" if text.separator else why
+    tell("delimiter", _DELIMITERS.get(delimiter, repr(delimiter)), why, is_said=said.delimiter)
     if above:
-        reasons["title"] = f"{above} lines above the table are left out: " + (
-            "you say so" if given is not None else "few of their cells hold anything"
-        )
+        what = f"{above} lines above the table are left out"
+        tell("title", what, "few of their cells hold anything", is_said=given is not None)
     if quote != '"':
-        reasons["quote"] = f"{quote}: " + ("you say so" if said.quote else "it stands around cells")
+        tell("quote", quote, "it stands around cells", is_said=said.quote)
     if escape != quote:
-        why = "you say so" if said.escape else "it stands before quotes inside cells"
-        reasons["escape"] = f"{escape}: {why}"
+        tell("escape", escape, "it stands before quotes inside cells", is_said=said.escape)
     first = read_first_line(records) if said.has_header is None else FirstLine(said.has_header, "you say so")
     names = () if first.is_header else tuple(f"column_{place}" for place in range(1, len(records[0]) + 1))
     reasons["header"] = f"{'the first line' if first.is_header else 'none'}: {first.why}"
@@ -157,14 +158,7 @@ def recognise_dialect(path: Path, said: FileAnswers | None = None) -> Dialect:
 
 
 def find_dialect(path: Path, encoding: Encoding = "utf-8") -> InputFile:
-    r"""The file with its delimiter, and nothing else found out: of what somebody reads without `init`.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     people = Path(folder, "people.csv")
-    ...     _ = people.write_text("name;town\nAna;Lyon, 3rd\nBen;Lille\n")
-    ...     find_dialect(people).delimiter
-    ';'
+    """The file with its delimiter, and nothing else found out: of what somebody reads without `init`.
 
     Whether it can be read is found out by reading its header. A run never asks: its dialect is declared.
 
@@ -257,7 +251,7 @@ def _count_title_lines(records: Sequence[_Record]) -> int:
     if usual < _LEAST_WIDTH or records[0].filled > most:
         return 0
     first = next((record for record in records[:_MOST_ABOVE] if record.filled > most), None)
-    if first is None or any(map(_is_data_cell, first.cells)) or first.filled < 2 * most:
+    if first is None or any(_DATA.fullmatch(cell.strip()) for cell in first.cells) or first.filled < 2 * most:
         return 0  # of a table that names few of its columns, or has no header
     return first.line
 
@@ -350,46 +344,25 @@ def read_first_line(records: Sequence[Sequence[str]]) -> FirstLine:
     is_told = unlike > 1 or any(map(is_header, first))  # an odd word alone may be a record's
     wanted = sum(_UNLIKE_A_VALUE if what == _STANDS_BELOW else _UNLIKE_EACH for what in against)
     nameless = any(column.held and not cell for cell, column in zip(first[1:], columns[1:], strict=True))
-    if (
-        sum(weight for weight, _ in found) >= _ENOUGH
-        and is_told
-        and named
-        and not nameless
-        and unlike >= wanted
-    ):
+    are_unlike = sum(weight for weight, _ in found) >= _ENOUGH and unlike >= wanted
+    if are_unlike and is_told and named and not nameless:
         return FirstLine(True, "its cells are unlike those below it, and have the shape of names")
     doubt = _describe_doubt(found)
     return FirstLine(not against, f"it may be somebody's record: {doubt}", doubt)
 
 
 class _Column:
+    """The cells below one of the first line. Attributes: words: how many of them begin as no number does."""
+
     def __init__(self, cells: list[str]) -> None:
         self.rows = len(cells)
         self.held = Counter(filter(None, cells))
         self.values = {cell.casefold() for cell in self.held}
-
-    @cached_property
-    def words(self) -> int:
-        return sum(held for cell, held in self._known if not _BEGINS_AS_NUMBER.match(cell))
-
-    @cached_property
-    def _known(self) -> list[tuple[str, int]]:
-        return [
-            (cell, held) for cell, held in self.held.items() if not is_missing_word(cell, in_records=True)
-        ]
-
-    @cached_property
-    def are_data(self) -> bool:
-        known = sum(held for _, held in self._known)
-        return known > 0 and self.words <= 0.1 * known
-
-    @property
-    def are_booleans(self) -> bool:
-        return bool(self.values) and self.values <= word_set("record", "yes_no")
-
-    @property
-    def is_list(self) -> bool:
-        return len(self.values) * _OF_A_LIST <= max(self.rows, _OF_A_LIST)
+        known = {cell: held for cell, held in self.held.items() if not is_missing_word(cell, in_records=True)}
+        self.words = sum(held for cell, held in known.items() if not _BEGINS_AS_NUMBER.match(cell))
+        self.are_data = bool(known) and self.words <= 0.1 * sum(known.values())
+        self.are_booleans = bool(self.values) and self.values <= word_set("record", "yes_no")
+        self.is_list = len(self.values) * _OF_A_LIST <= max(self.rows, _OF_A_LIST)
 
     def is_unlike(self, cell: str) -> bool:
         lengths = [len(other) for other in self.held]
@@ -505,8 +478,3 @@ def is_header(text: str) -> bool:
 def _has_shape_of_name(cell: str) -> bool:
     is_word = _NAME.fullmatch(cell) is not None
     return is_word or is_header(cell) or any(map(is_known_in_headers, header_words(cell)))
-
-
-def _is_data_cell(cell: str) -> bool:
-    text = cell.strip()
-    return _NUMBER.fullmatch(text) is not None or _DATE.fullmatch(text) is not None

@@ -137,7 +137,7 @@ def with_limits(edges: Edges, limits: Limits, numbers: Floats, held: Integers, f
         found = [edge for edge in found if edge <= max(above)]
     if below and held[numbers < min(below)].sum() < few:
         found = [edge for edge in found if edge >= min(below) or edge == edges[0] == 0]
-    return _tidy_edges(found) if len(found) > 1 else edges
+    return _tidy_edges(found) if any(limits) and len(found) > 1 else edges
 
 
 def fullest_share(edges: Sequence[float], numbers: Floats, held: Integers) -> float:

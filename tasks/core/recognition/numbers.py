@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 
@@ -84,9 +83,7 @@ class NumberColumn:
     doubt: str
 
 
-def number_column(
-    connection: duckdb.DuckDBPyConnection, cells: SeenColumn, *, comma: bool
-) -> NumberColumn | None:
+def number_column(cells: SeenColumn, *, comma: bool) -> NumberColumn | None:
     """The column as numbers; None where too few cells are. Args: comma: others have decimal commas."""
     parted = [part_number(text) for text in cells.texts]
     strip, is_money = _find_marks_around(cells, parted)
@@ -96,7 +93,7 @@ def number_column(
     ]
     chosen, share = _choose_format(cells, texts, comma=comma)
     array = pa.array(texts, pa.string())
-    numbers = numbers_of_texts(connection, without_limits(array).to_pylist(), chosen)
+    numbers = numbers_of_texts(without_limits(array).to_pylist(), chosen)
     finite, sides = np.isfinite(numbers), sides_of_limits(array)
     of_plain = cells.share(finite & ~np.logical_or(*sides))
     if of_plain < _AT_LEAST_PLAIN:

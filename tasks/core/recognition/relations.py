@@ -8,14 +8,13 @@ rows that differ don't count, or a single person would decide.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import duckdb
 import numpy as np
 
 from tasks.core.arrays import Flags
-from tasks.core.queries import connect
 from tasks.core.recognition.cells import FEW, SeenColumn
 from tasks.core.recognition.treatment import Recognised, Treatment
 from tasks.core.records.cells import code_texts
+from tasks.core.records.columns import Column
 
 #: Of a table of fewer rows a few are too many to leave out of account.
 _LEAST_ROWS = 10 * FEW
@@ -99,12 +98,11 @@ def _nearly_determines(source: SeenColumn, decided: SeenColumn) -> bool:
 def relations_between(columns: Iterable[SeenColumn], used: Iterable[Recognised]) -> list[Relation]:
     """What holds between the columns of a release that have one value a cell."""
     treatments = {each.name: each.treatment for each in used if each.treatment.delimiter is None}
-    with connect() as connection:
-        cells = [
-            _map_to_released(each, treatments[each.name], connection)
-            for each in columns
-            if each.name in treatments and each.rows >= _LEAST_ROWS
-        ]
+    cells = [
+        _map_to_released(each, treatments[each.name].column(each.name))
+        for each in columns
+        if each.name in treatments and each.rows >= _LEAST_ROWS
+    ]
     choices = list(_choices({each.name: each for each in cells}, treatments))
     dependencies = list(_dependencies(cells))
     known = {frozenset((each.column, each.source)) for each in dependencies}
@@ -123,13 +121,9 @@ def relations_between(columns: Iterable[SeenColumn], used: Iterable[Recognised])
     ]
 
 
-def _map_to_released(
-    cells: SeenColumn, treatment: Treatment, connection: duckdb.DuckDBPyConnection
-) -> SeenColumn:
-    column = treatment.column(cells.name)
-
+def _map_to_released(cells: SeenColumn, column: Column) -> SeenColumn:
     def released(texts: list[str]) -> list[str]:
-        coded = code_texts(texts, column, connection)
+        coded = code_texts(texts, column)
         return [("", *coded.values)[code] for code in coded.codes]
 
     return cells.mapped(released)

@@ -19,20 +19,23 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
+import numpy as np
+
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.queries import connect
 from tasks.core.recognition.cells import FEW, MOST_ROWS, SeenColumn, load_cells
-from tasks.core.recognition.columns import Context, recognise_column
-from tasks.core.recognition.corrections import correct_column, without_missing
+from tasks.core.recognition.columns import Context, recognise_column, treat_dates
 from tasks.core.recognition.dates import date_column
 from tasks.core.recognition.dialect import Dialect, recognise_dialect
+from tasks.core.recognition.edges import AGE_BANDS, Edges, choose_edges, with_limits
 from tasks.core.recognition.init_answers import Correction, FileAnswers
-from tasks.core.recognition.numbers import has_decimal_comma, is_code_number
+from tasks.core.recognition.numbers import NumberColumn, has_decimal_comma, is_code_number, number_column
 from tasks.core.recognition.persons import Candidate, candidates
 from tasks.core.recognition.relations import columns_that_follow
-from tasks.core.recognition.treatment import Recognised, Treatment, with_promises
+from tasks.core.recognition.treatment import NOT_A_NUMBER, OTHER, Recognised, Treatment, with_promises
 from tasks.core.records.cell_reading import CellReading
+from tasks.core.records.columns import bin_problems, domain_problems
 from tasks.core.tables.column_names import matching_name
 from tasks.core.tables.header import InputFile
 
@@ -56,7 +59,6 @@ class RecognisedTable:
     Attributes:
         candidates: columns that may say whose row it is, the likeliest first.
         cells: of each column; sensitive.
-        comma: whether numbers have a comma before decimals.
         doubt: why only a person can know whether the first line names the columns; empty: it is clear.
         first: the cells of the first line, where that is in doubt; sensitive.
     """
@@ -66,9 +68,7 @@ class RecognisedTable:
     columns: tuple[Recognised, ...]
     candidates: tuple[Candidate, ...]
     cells: tuple[SeenColumn, ...]
-    comma: bool
-    day_first: bool
-    today: date
+    context: Context
     doubt: str
     first: tuple[str, ...]
 
@@ -115,17 +115,15 @@ class RecognisedTable:
         """
         table = self
         problems: list[str] = []
-        with connect() as connection:
-            context = Context(connection, self.comma, self.day_first, self.today)
-            for each in said:
-                try:
-                    column = table.column(each.column)
-                    cells = table.cells_of(column)
-                    changed = with_promises(correct_column(column, each, cells, context), cells, connection)
-                    columns = tuple(changed if one is column else one for one in table.columns)
-                    table = replace(table, columns=columns)
-                except ParameterError as error:
-                    problems += error.problems
+        for each in said:
+            try:
+                column = table.column(each.column)
+                cells = table.cells_of(column)
+                changed = with_promises(_correct_column(column, each, cells, self.context), cells)
+                columns = tuple(changed if one is column else one for one in table.columns)
+                table = replace(table, columns=columns)
+            except ParameterError as error:
+                problems += error.problems
         if problems:
             raise ParameterError(problems)
         return table
@@ -158,14 +156,12 @@ def recognise_table(
     )
     with connect() as connection:
         cells = tuple(load_cells(connection, dialect.source))
-        comma = any(has_decimal_comma(each) for each in cells)
-        context = Context(connection, comma, _is_day_first(cells, dialect.source), today or date.today())
-        whose = candidates(cells)
-        columns = [_leave_out_ids(recognise_column(each, context), whose) for each in cells]
-        columns = _share_missing_codes(columns, cells, context)
-        columns = [
-            with_promises(column, each, connection) for column, each in zip(columns, cells, strict=True)
-        ]
+    comma = any(map(has_decimal_comma, cells))
+    context = Context(comma, _is_day_first(cells, dialect.source), today or date.today())
+    whose = candidates(cells)
+    columns = [_leave_out_ids(recognise_column(each, context), whose) for each in cells]
+    columns = _share_missing_codes(columns, cells, context)
+    columns = [*map(with_promises, columns, cells)]
     single = [
         each
         for each, column in zip(cells, columns, strict=True)
@@ -181,9 +177,7 @@ def recognise_table(
         ),
         candidates=tuple(whose),
         cells=cells,
-        comma=comma,
-        day_first=context.day_first,
-        today=context.today,
+        context=context,
         doubt=dialect.doubt,
         first=dialect.first,
     )
@@ -209,7 +203,7 @@ def _share_missing_codes(
     answers, codes = {}, {}
     for column, each in zip(columns, cells, strict=True):
         if column.kind == "number, few values":
-            read = each.read(context.connection, CellReading(cut=column.treatment.reading.cut))
+            read = each.read(CellReading(cut=column.treatment.reading.cut))
             answers[column.name] = {*read.chosen(read.held >= FEW)}
             codes[column.name] = {*filter(is_code_number, column.treatment.reading.missing)}
     found = []
@@ -221,7 +215,7 @@ def _share_missing_codes(
         told = {code: name for name in reversed(alike) for code in codes[name] - codes[column.name]}
         if told:
             missing = tuple(sorted(told))
-            column = without_missing(column, missing, each, context)
+            column = _without_missing(column, missing, each, context)
             reason = (
                 f"{column.reason}; {', '.join(missing)} as well, as in {told[missing[0]]}: the same answers"
             )
@@ -256,6 +250,143 @@ def _is_day_first(cells: Sequence[SeenColumn], source: InputFile) -> bool:
                     (start in ("%d/%m", "%d-%m")) - (start in ("%m/%d", "%m-%d")) for start in starts
                 )
     return votes > 0 or (votes == 0 and source.delimiter == ";")
+
+
+#: What a column is called by the word that somebody says of it.
+_SAID_KINDS = {
+    "skip": "not wanted",
+    "text": "text",
+    "bins": "number",
+    "values": "public list",
+    "items": "several items",
+    "prefix": "code",
+    "year": "date",
+    "month": "date",
+    "day": "date",
+    "hour": "time",
+    "age": "age",
+}
+
+
+def _correct_column(found: Recognised, said: Correction, cells: SeenColumn, context: Context) -> Recognised:
+    """The column as the person says, who writes down what is public: a list of values is a public list.
+
+    Raises: ParameterError: it can't be so.
+    """
+    treatment = found.treatment
+    kept = Treatment(reading=CellReading(missing=treatment.reading.missing))
+    word, detail = said.word, said.detail
+    listed = tuple(filter(None, map(str.strip, detail.split(","))))
+    if word == "skip":
+        treatment = Treatment(is_used=False)
+    elif word == "text":
+        treatment = kept
+    elif word == "missing":
+        return _correct_missing(found, listed, cells, context)
+    elif word == "values":
+        _refuse_problems(domain_problems(listed), said)
+        treatment = replace(kept, domain=listed, other=OTHER)
+    elif word == "items":
+        _refuse_problems([] if detail else ["give the delimiter, such as items:;"], said)
+        strip = treatment.reading.strip if treatment.delimiter else ""
+        treatment = replace(kept, delimiter=detail, reading=replace(kept.reading, strip=strip))
+    elif word == "prefix":
+        is_length = detail.isdigit() and 0 < int(detail) < 10_000
+        _refuse_problems([] if is_length else ["give how many characters to keep, such as prefix:3"], said)
+        treatment = replace(kept, reading=replace(kept.reading, cut=str(int(detail))))
+    else:
+        bare = cells.read(kept.reading)
+        numbers = None
+        if bare.filled and word in ("bins", "age"):
+            numbers = number_column(bare, comma=context.comma)
+        if word == "bins" or (word == "age" and numbers is not None and not detail):
+            treatment = _correct_bins(said, bare, kept, numbers)
+        else:
+            treatment = _correct_dates(said, bare, kept, context)
+    return Recognised(found.name, _SAID_KINDS[word], "you say so", treatment, is_said=True)
+
+
+def _without_missing(
+    found: Recognised, words: tuple[str, ...], cells: SeenColumn, context: Context
+) -> Recognised:
+    """The column looked at again without words for a missing value; what a person said before stands."""
+    known = tuple(dict.fromkeys((*found.treatment.reading.missing, *words)))
+    if not found.is_said:
+        found = recognise_column(cells.read(CellReading(missing=known)), context)
+        known = tuple(dict.fromkeys((*known, *found.treatment.reading.missing)))
+    return replace(found, treatment=found.treatment.with_reading(missing=known))
+
+
+def _correct_missing(
+    found: Recognised, words: tuple[str, ...], cells: SeenColumn, context: Context
+) -> Recognised:
+    if words:
+        found = _without_missing(found, words, cells, context)
+    treatment = found.treatment if words else found.treatment.with_reading(missing=())
+    shown = ", ".join(map(repr, words)) or "no word"
+    reason = f"{found.reason}; you say that {shown} stands for a missing value"
+    return replace(found, reason=reason, treatment=replace(treatment, is_used=True))
+
+
+def _refuse_problems(problems: list[str], said: Correction) -> None:
+    if problems:
+        raise ParameterError([f"{said.column}={said.word}: {problem}" for problem in problems])
+
+
+def _correct_bins(
+    said: Correction, cells: SeenColumn, kept: Treatment, found: NumberColumn | None
+) -> Treatment:
+    edges = _parse_edges(said)
+    if found is None:
+        if not edges:
+            raise ParameterError(
+                f"{said.column}={said.word}: its cells are no numbers, so there are no edges to propose. "
+                "Give them, such as bins:0,18,65, or another word."
+            )
+        return replace(kept, bins=edges, other=NOT_A_NUMBER)
+    real = np.isfinite(found.numbers)
+    numbers, held = found.numbers[real], cells.held[real]
+    if not edges:
+        edges = choose_edges(numbers, held, whole=found.whole, few=cells.margin)
+        edges = AGE_BANDS if said.word == "age" else edges
+        edges = with_limits(edges, found.limits, numbers, held, cells.margin)
+    other = None if cells.is_few(np.isnan(found.numbers)) else NOT_A_NUMBER
+    reading = replace(kept.reading, strip=found.strip)
+    return replace(kept, bins=edges, number_format=found.format, reading=reading, other=other)
+
+
+def _parse_edges(said: Correction) -> Edges:
+    if not said.detail:
+        return ()
+    try:
+        edges = tuple(float(edge) for edge in said.detail.split(","))
+    except ValueError:
+        raise ParameterError(
+            f"{said.column}={said.word}:{said.detail}: edges must be numbers, such as bins:0,18,65."
+        ) from None
+    _refuse_problems(bin_problems(edges), said)
+    return edges
+
+
+def _correct_dates(said: Correction, cells: SeenColumn, kept: Treatment, context: Context) -> Treatment:
+    format_, day = said.detail, f"{context.today.year}-01-01"
+    if said.word == "age" and format_ and "%" not in format_:
+        try:
+            format_, day = "", date.fromisoformat(format_).isoformat()
+        except ValueError:
+            _refuse_problems([f"ages are of a day such as 2026-01-01, and {format_!r} is none"], said)
+    cut = f"age on {day}" if said.word == "age" else said.word
+    if format_:
+        reading = replace(kept.reading, date_formats=(format_,), cut=cut)
+        _refuse_problems(reading.problems, said)
+        return replace(kept, reading=reading, bins=AGE_BANDS if said.word == "age" else None)
+    found = date_column(cells, day_first=context.day_first) if cells.filled else None
+    if found is None:
+        raise ParameterError(
+            f"{said.column}={said.word}: its cells were not recognised as dates. Say how they are written, "
+            f"such as {said.word}:%d.%m.%Y, or give another word."
+        )
+    return treat_dates(cells, found, cut, "").treatment.with_reading(missing=kept.reading.missing)
 
 
 @dataclass(frozen=True)
@@ -293,8 +424,7 @@ def number_of_records(table: RecognisedTable, subject: str | None) -> int:
 
 
 def _share_lost(column: Recognised, cells: SeenColumn, least_rows: float) -> tuple[float, bool]:
-    with connect() as connection:
-        read = cells.read(connection, column.treatment.reading)
+    read = cells.read(column.treatment.reading)
     counted: Counter[str] = Counter()
     for text, held in zip(read.texts, read.held.tolist(), strict=True):
         parts = text.split(column.treatment.delimiter) if column.treatment.delimiter else [text]

@@ -5,8 +5,7 @@ public as a word: see `columns`. As of everything in a draft, a few cells decide
 """
 
 from dataclasses import dataclass, replace
-
-import duckdb
+from typing import Any
 
 from tasks.core.recognition.cells import FEW, SeenColumn
 from tasks.core.recognition.edges import PERCENTS, TENTHS
@@ -52,7 +51,7 @@ class Treatment:
     def words(self) -> str:
         if not self.is_used:
             return "left out"
-        parts = [_reading_words(self.reading)]
+        parts = _reading_words(self.reading)
         if self.number_format != PLAIN:
             parts.append(f"read with {_format_words(self.number_format)}")
         if self.bins is not None:
@@ -67,7 +66,7 @@ class Treatment:
             parts.append(f"words become {NOT_A_NUMBER!r}")
         if self.is_required:
             parts.append("never empty")
-        return "; ".join(filter(None, parts))
+        return "; ".join(parts)
 
     def column(self, name: str) -> Column:
         return Column(
@@ -84,8 +83,8 @@ class Treatment:
             maximum=self.maximum,
         )
 
-    def with_missing(self, words: tuple[str, ...]) -> "Treatment":
-        return replace(self, reading=replace(self.reading, missing=words))
+    def with_reading(self, **said: Any) -> "Treatment":
+        return replace(self, reading=replace(self.reading, **said))
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ class Recognised:
     is_said: bool = False
 
 
-def with_promises(found: Recognised, cells: SeenColumn, connection: duckdb.DuckDBPyConnection) -> Recognised:
+def with_promises(found: Recognised, cells: SeenColumn) -> Recognised:
     """The column with what a contract may promise: no empty cell, nothing below 0 or above all of a share.
 
     Cells are read as a run reads them.
@@ -116,18 +115,18 @@ def with_promises(found: Recognised, cells: SeenColumn, connection: duckdb.DuckD
         return found
     few = max(1, min(FEW, cells.rows // 20))  # of a small table one cell in twenty
     if treatment.bins is not None:
-        read = cells.read(connection, treatment.reading)
-        numbers = numbers_of_texts(connection, list(read.texts), treatment.number_format)
+        read = cells.read(treatment.reading)
+        numbers = numbers_of_texts(read.texts, treatment.number_format)
         first, last = treatment.bins[0], treatment.bins[-1]
         is_least = first == 0 and read.held[numbers < first].sum() < few
         is_most = treatment.bins in (TENTHS, PERCENTS) and read.held[numbers > last].sum() < few
         treatment = replace(treatment, minimum=0 if is_least else None, maximum=last if is_most else None)
-    has_value = code_texts(cells.texts, treatment.column(cells.name), connection).codes > 0
+    has_value = code_texts(cells.texts, treatment.column(cells.name)).codes > 0
     empty = cells.rows - int(cells.held[has_value].sum())
     return replace(found, treatment=replace(treatment, is_required=empty < few))
 
 
-def _reading_words(reading: CellReading) -> str:
+def _reading_words(reading: CellReading) -> list[str]:
     parts = []
     if reading.missing:
         parts.append(f"{', '.join(reading.missing)} count as empty")
@@ -141,7 +140,7 @@ def _reading_words(reading: CellReading) -> str:
         parts.append("without zeros behind the decimal mark")
     elif reading.cut:
         parts.append(f"turned into the {reading.cut.replace('age on', 'age in years on')}")
-    return "; ".join(parts)
+    return parts
 
 
 def _format_words(number_format: NumberFormat) -> str:

@@ -4,7 +4,7 @@ Texts go in, texts come out: without what stands around them, without words for 
 spelling, dates and codes cut short.
 
 >>> visited = CellReading(missing=("n/a",), date_formats=("%d.%m.%Y",), cut="month")
->>> visited.read(duckdb.connect(), ["3.11.2026", " N/A", "soon", None]).texts
+>>> visited.read(["3.11.2026", " N/A", "soon", None]).texts
 ['2026-11', '', '', None]
 
 What a cell becomes depends on that cell and on public declarations alone, so no record changes how another
@@ -18,12 +18,11 @@ from datetime import date
 from typing import Any
 from unicodedata import normalize
 
-import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tasks.core.arrays import Flags
-from tasks.core.queries import query_over
 from tasks.core.tables.timestamps import is_format, written_moments
 
 #: What is left of a date, as strftime writes it.
@@ -105,7 +104,7 @@ class CellReading:
     def holds_dates(self) -> bool:
         return bool(self.date_formats) or (self.cut in CUTS or self.is_age)
 
-    def read(self, connection: duckdb.DuckDBPyConnection, texts: Sequence[str | None]) -> ReadCells:
+    def read(self, texts: Sequence[str | None]) -> ReadCells:
         """The cells, trimmed and read; never fails for a cell."""
         if self == AS_IT_STANDS:
             return ReadCells(list(texts), np.zeros(len(texts), np.bool_))
@@ -114,16 +113,13 @@ class CellReading:
         found = [None if text is None else self._bare(text, words) for text in texts]
         if mark := self.whole or ("." if self.cut == WHOLE else ""):
             found = [None if text is None else without_fraction(text, mark) for text in found]
-        if self.cut_length:
-            found = [None if text is None else text[: self.cut_length] for text in found]
+        if length := self.cut_length:
+            found = [None if text is None else text[:length] for text in found]
         if not self.holds_dates:
             return ReadCells(found, np.zeros(len(texts), np.bool_))
-        dates = self._dates(connection, found)
-        unread = [bool(text) and not day for text, day in zip(found, dates, strict=True)]
-        return ReadCells(
-            [None if text is None else day or "" for text, day in zip(found, dates, strict=True)],
-            np.array(unread, np.bool_),
-        )
+        dates = list(zip(found, self._dates(found), strict=True))
+        unread = np.array([bool(text) and not day for text, day in dates], np.bool_)
+        return ReadCells([None if text is None else day or "" for text, day in dates], unread)
 
     def _bare(self, text: str, words: Set[str]) -> str:
         """Without what stands around it; empty for one of the words, which may hold it, too."""
@@ -131,24 +127,25 @@ class CellReading:
         bare = text.strip(self.strip + " \u00a0\u202f\t") if self.strip else text
         return "" if text.lower() in words or bare.lower() in words else bare
 
-    def _dates(self, connection: duckdb.DuckDBPyConnection, texts: list[str | None]) -> list[str | None]:
+    def _dates(self, texts: list[str | None]) -> list[str | None]:
         moments = written_moments(pa.array(texts, pa.string()), self.date_formats)
-        day = self._reference_day
-        if day is not None:
-            ages = query_over(connection, "records/ages_on", moments, {"day": day.isoformat()})
-            return list(ages.to_pylist())
+        if day := self._reference_day:
+            is_ahead = pc.greater(pc.strftime(moments, "%m%d"), f"{day:%m%d}").cast(pa.int64())
+            ages = pc.subtract(day.year, pc.add(pc.year(moments), is_ahead))
+            return list(ages.cast(pa.string()).to_pylist())
         has_time = any("%H" in format_ or "%I" in format_ for format_ in self.date_formats)
-        written = CUTS.get(self.cut, _MOMENT if has_time else _DAY)
-        query = "records/text_of_times"
-        return list(query_over(connection, query, moments, {"value_format": written}).to_pylist())
+        seconds = pc.floor_temporal(moments, unit="second").cast(pa.timestamp("s"))
+        return list(pc.strftime(seconds, CUTS.get(self.cut, _MOMENT if has_time else _DAY)).to_pylist())
 
     def as_declared(self) -> dict[str, object]:
         """What is not a default, for JSON."""
         return {key: value for key, value in asdict(self).items() if value}
 
     @classmethod
-    def of(cls, declared: Mapping[str, object]) -> "CellReading":
-        return cls(**{key: _frozen(value) for key, value in declared.items()})
+    def of(cls, declared: Mapping[str, Any]) -> "CellReading":
+        return cls(
+            **{key: tuple(value) if isinstance(value, list) else value for key, value in declared.items()}
+        )
 
 
 def has_empty_fraction(text: str, decimal: str) -> bool:
@@ -169,10 +166,6 @@ def without_fraction(text: str, decimal: str) -> str:
     """A whole number without zeros behind a decimal mark, 0 without a sign; any other text as it is."""
     bare = re.sub("[.,]0+$", "", text) if has_empty_fraction(text, decimal) else text
     return "0" if bare in ("-0", "+0") else bare
-
-
-def _frozen(value: object) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 #: As the file has them.

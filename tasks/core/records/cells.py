@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from tasks.core.arrays import Bytes, Codes, Flags, Floats, HalfWords, Integers
 from tasks.core.errors import InputError, ResourceLimit
-from tasks.core.queries import QueryResources, query_over
+from tasks.core.queries import QueryResources
 from tasks.core.records.coded import code_type
 from tasks.core.records.columns import Column
 from tasks.core.records.dropped import (
@@ -109,7 +109,12 @@ class CellCollector:
             return RawColumn(
                 pa.array([], pa.large_string()), np.zeros(0, np.bool_), (), np.zeros(0, np.int64)
             )
-        merged = pa.concat_arrays([_widen_offsets(dictionary) for dictionary in self._dictionaries])
+        merged = pa.concat_arrays(
+            [
+                each.cast(pa.large_string()) if pa.types.is_string(each.type) else each
+                for each in self._dictionaries
+            ]
+        )
         used_entries = np.concatenate([used[:-1] for used in self._used])
         distinct, entries = _find_distinct(merged)
         used = np.zeros(len(distinct), dtype=np.bool_)
@@ -139,30 +144,23 @@ class CellCollector:
         )
 
 
-def numbers_of_texts(
-    connection: duckdb.DuckDBPyConnection, texts: list[str], number_format: NumberFormat = PLAIN
-) -> Floats:
+def numbers_of_texts(texts: Sequence[str], number_format: NumberFormat = PLAIN) -> Floats:
     """Each text as a number, NaN where it isn't one; never fails.
 
     A number is decimal digits with an optional sign, decimals and exponent in the given format, or ``inf``;
     one too large for double precision is infinite. A limit (<0.5, 90+) is the next number beyond it, so that
     it falls into the right one of two bins.
 
-    >>> numbers_of_texts(duckdb.connect(), ["34", "1.234,5", "-"], NumberFormat(",", ".")).tolist()
+    >>> numbers_of_texts(["34", "1.234,5", "-"], NumberFormat(",", ".")).tolist()
     [34.0, 1234.5, nan]
     """
     values = pa.array(texts, pa.string())
     is_infinite = pc.match_substring_regex(values, _INFINITE)
     plain = pc.if_else(is_infinite, values, number_format.plain_texts(values))
-    found = query_over(connection, "records/numbers_of_texts", plain, {}).fill_null(float("nan"))
-    numbers = np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.float64)
+    numbers = plain.cast(pa.float64()).fill_null(float("nan")).to_numpy(zero_copy_only=False)
     below, above = sides_of_limits(values)
     beyond = np.nextafter(numbers, np.where(below, -np.inf, np.inf))
     return np.where(below | above, beyond, numbers)
-
-
-def _widen_offsets(values: pa.Array) -> pa.Array:
-    return values.cast(pa.large_string()) if pa.types.is_string(values.type) else values
 
 
 def _find_distinct(values: pa.Array) -> tuple[pa.Array, Integers]:
@@ -196,24 +194,22 @@ class CodedTexts:
     reasons: Bytes
 
 
-def code_texts(
-    texts: Sequence[str | None], column: Column, connection: duckdb.DuckDBPyConnection
-) -> CodedTexts:
+def code_texts(texts: Sequence[str | None], column: Column) -> CodedTexts:
     """Read distinct texts as declared, normalise them (S1.3) and code them.
 
     Declared values are coded in declared order; a text outside the domain becomes `other`'s code, or
     absent. Open values are those of `texts`, in code-point order.
 
     >>> texts = ["male", " female ", "n/a", ""]
-    >>> code_texts(texts, Column("sex", domain=("female", "male")), duckdb.connect()).codes.tolist()
+    >>> code_texts(texts, Column("sex", domain=("female", "male"))).codes.tolist()
     [2, 1, 0, 0]
     """
-    read = column.reading.read(connection, texts)
+    read = column.reading.read(texts)
     held = [present(text, column) for text in read.texts]
     rules = _find_broken_rules(held, column.forbidden)
     values = ["" if rule else value for value, rule in zip(held, rules.tolist(), strict=True)]
     if column.bins is not None:
-        numbers = numbers_of_texts(connection, values, column.number_format)
+        numbers = numbers_of_texts(values, column.number_format)
         domain, codes = _code_bins(values, numbers, column)
         not_listed = np.where(np.isnan(numbers), NOT_A_NUMBER, OUTSIDE)
     else:
@@ -317,7 +313,7 @@ class ItemCells:
         return [tuple(items[start:end]) for start, end in itertools.pairwise(ends)]
 
 
-def code_items(raw: RawColumn, column: Column, connection: duckdb.DuckDBPyConnection) -> ItemCells:
+def code_items(raw: RawColumn, column: Column) -> ItemCells:
     delimiter = column.delimiter or ""
     split: list[list[str | None]] = [
         []
@@ -331,7 +327,7 @@ def code_items(raw: RawColumn, column: Column, connection: duckdb.DuckDBPyConnec
     for cell in split:
         for item in cell:
             place.setdefault(item, len(place))
-    coded = code_texts(list(place), column, connection)
+    coded = code_texts(list(place), column)
     codes = coded.codes.tolist()
     number: dict[tuple[int, ...], int] = {(): 0}
     cells = np.zeros(len(split), dtype=np.uint32)
@@ -410,22 +406,6 @@ def code_rows(
     connection: duckdb.DuckDBPyConnection,
 ) -> CodedRows:
     """``positions`` and ``subject`` are places in the file, by which its batches name their columns."""
-    raw = _gather_columns(batches, columns, positions, subject, connection)
-    ids = raw.pop() if subject is not None else None
-    number = (ids or raw[0]).number_of_rows if (ids or raw) else 0
-    coded = []
-    for column in columns:  # the texts of one column go before the next is coded
-        coded.append(_code_column(raw.pop(0), column, connection))
-    return CodedRows(ids, tuple(coded), number)
-
-
-def _gather_columns(
-    batches: Iterable[pa.RecordBatch],
-    columns: Sequence[Column],
-    positions: Sequence[int],
-    subject: int | None,
-    connection: duckdb.DuckDBPyConnection,
-) -> list[RawColumn]:
     wanted = [str(position) for position in positions]
     described: dict[str, Column] = dict(zip(wanted, columns, strict=True))
     names = wanted if subject is None else [*wanted, str(subject)]
@@ -433,17 +413,18 @@ def _gather_columns(
     for batch in batches:
         for name, collector in collectors.items():
             collector.add(batch.column(batch.schema.get_field_index(name)))
-    raw = []
-    for name in names:
-        raw.append(collectors.pop(name).finish())
-    return raw
+    raw = [collectors.pop(name).finish() for name in names]
+    ids = raw.pop() if subject is not None else None
+    number = (ids or raw[0]).number_of_rows if (ids or raw) else 0
+    # The texts of one column go before the next is coded.
+    return CodedRows(ids, tuple(_code_column(raw.pop(0), column) for column in columns), number)
 
 
-def _code_column(raw: RawColumn, column: Column, connection: duckdb.DuckDBPyConnection) -> CodedColumn:
+def _code_column(raw: RawColumn, column: Column) -> CodedColumn:
     if column.is_multi_valued:
-        return code_items(raw, column, connection)
+        return code_items(raw, column)
     texts = [text if used else None for text, used in zip(raw.cells.to_pylist(), raw.used, strict=True)]
-    coded = code_texts(texts, column, connection)
+    coded = code_texts(texts, column)
     dropped = np.zeros(len(REASONS), np.int64)
     if coded.reasons.any():
         np.add.at(dropped, coded.reasons, raw.rows_of_cells())

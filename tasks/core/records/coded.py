@@ -14,7 +14,6 @@ Coded records are sensitive, dictionary included.
 """
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -75,13 +74,8 @@ class CodedRecords:
         """What they are about. Raises InternalError where they have other slots than they say."""
         if len(self.slots) != len(self.slot_columns):
             raise InternalError("Coded records must have the slots that their columns need.")
-        return CodedFacts(
-            schema=self.schema,
-            slot_columns=self.slot_columns,
-            values=self.values,
-            number_of_records=self.number_of_records,
-            has_tags=self.tags is not None,
-        )
+        has_tags = self.tags is not None
+        return CodedFacts(self.schema, self.slot_columns, self.values, self.number_of_records, has_tags)
 
     def write(self, folder: Path) -> None:
         """Write the four files into an existing empty folder; the same records give the same bytes."""
@@ -91,9 +85,7 @@ class CodedRecords:
         if not columns:
             columns["record"] = pa.nulls(self.number_of_records)
         pq.write_table(pa.table(columns), folder / "records.parquet", compression="zstd")
-        write_dictionary(self.values, folder / "dictionary.parquet")
-        (folder / "schema.json").write_text(self.schema.to_json(), encoding="utf-8")
-        (folder / "slots.json").write_text(json.dumps(self.slot_columns), encoding="utf-8")
+        self.facts.write(folder)
 
 
 def held_values(slots: list[Codes], values: tuple[str, ...]) -> tuple[list[Codes], tuple[str, ...]]:
@@ -123,11 +115,7 @@ def with_held_values(records: CodedRecords) -> CodedRecords:
     """The records with only those values of open columns that one of them holds (see `held_values`)."""
     slots, dictionaries = list[Codes](), []
     for column, values in enumerate(records.values):
-        own = [
-            codes
-            for codes, of_slot in zip(records.slots, records.slot_columns, strict=True)
-            if of_slot == column
-        ]
+        own = [code for code, of in zip(records.slots, records.slot_columns, strict=True) if of == column]
         if records.schema.columns[column].is_open:
             own, values = held_values(own, values)
         slots.extend(own)
@@ -150,9 +138,8 @@ def write_dictionary(values: tuple[tuple[str, ...], ...], path: Path) -> None:
 def read_dictionary(path: Path, number_of_columns: int) -> tuple[tuple[str, ...], ...]:
     values: list[list[str]] = [[] for _ in range(number_of_columns)]
     dictionary = read_parquet(path)
-    for column, value in zip(
-        dictionary["column_id"].to_pylist(), dictionary["value"].to_pylist(), strict=True
-    ):
+    columns = dictionary["column_id"].to_pylist()
+    for column, value in zip(columns, dictionary["value"].to_pylist(), strict=True):
         values[column].append(value)
     return tuple(tuple(column) for column in values)
 
@@ -172,10 +159,17 @@ class CodedFacts:
     has_tags: bool
 
     @classmethod
-    def of_whole(cls, partitions: Sequence["CodedFacts"]) -> "CodedFacts":
-        """Of a table in partitions, at least one, which share all but their number of records."""
-        number = sum(facts.number_of_records for facts in partitions)
-        return replace(partitions[0], number_of_records=number)
+    def read(cls, folder: Path, number_of_records: int, *, has_tags: bool) -> "CodedFacts":
+        schema = Schema.from_json((folder / "schema.json").read_text(encoding="utf-8"))
+        slot_columns = tuple(json.loads((folder / "slots.json").read_text(encoding="utf-8")))
+        values = read_dictionary(folder / "dictionary.parquet", len(schema.columns))
+        return cls(schema, slot_columns, values, number_of_records, has_tags)
+
+    def write(self, folder: Path) -> None:
+        """Write dictionary, schema and slots, which `read` reads."""
+        write_dictionary(self.values, folder / "dictionary.parquet")
+        (folder / "schema.json").write_text(self.schema.to_json(), encoding="utf-8")
+        (folder / "slots.json").write_text(json.dumps(self.slot_columns), encoding="utf-8")
 
     @property
     def measured(self) -> "CodedFacts":
@@ -188,15 +182,8 @@ class CodedFacts:
 
 def read_coded_facts(folder: Path) -> CodedFacts:
     """What the records are about that `CodedRecords.write` wrote; none of them is read."""
-    schema = Schema.from_json((folder / "schema.json").read_text(encoding="utf-8"))
     metadata = pq.read_metadata(folder / "records.parquet")
-    return CodedFacts(
-        schema=schema,
-        slot_columns=tuple(json.loads((folder / "slots.json").read_text(encoding="utf-8"))),
-        values=read_dictionary(folder / "dictionary.parquet", len(schema.columns)),
-        number_of_records=metadata.num_rows,
-        has_tags="tag" in metadata.schema.names,
-    )
+    return CodedFacts.read(folder, metadata.num_rows, has_tags="tag" in metadata.schema.names)
 
 
 def read_coded_records(folder: Path) -> CodedRecords:

@@ -13,11 +13,13 @@ import itertools
 import json
 import math
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from tasks.core.records.cell_reading import AS_IT_STANDS, CellReading
-from tasks.core.records.constraints import Constraint, Derivation, constraint_of
+from tasks.core.records.constraints import Constraint, Derivation
 from tasks.core.tables.number_format import PLAIN, NumberFormat
 
 #: Of bins that can't be, so many edges are repeated in a message.
@@ -243,16 +245,12 @@ class Schema:
 
     @classmethod
     def from_json(cls, text: str) -> "Schema":
-        body = json.loads(text)
-        columns = []
-        for column in body["columns"]:
-            for key in {"domain", "bins", "forbidden"} & set(column):
-                column[key] = tuple(column[key])
-            column["number_format"] = NumberFormat(**column.get("number_format", {}))
-            column["reading"] = CellReading.of(column.get("reading", {}))
-            columns.append(Column(**column))
-        constraints = tuple(map(constraint_of, body.get("constraints", ())))
-        return cls(tuple(columns), body.get("subject_id"), constraints)
+        return _schemas().validate_json(text)
+
+
+@cache
+def _schemas() -> TypeAdapter[Schema]:
+    return TypeAdapter(Schema)
 
 
 def _without_defaults(value: Any) -> Any:

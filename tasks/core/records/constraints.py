@@ -5,10 +5,9 @@ and the empty text is absence. Nothing here was read off a table (W22).
 """
 
 import itertools
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 #: What the values of an ordering are.
 OrderedScale = Literal["number", "moment", "time"]
@@ -147,20 +146,3 @@ class ExactlyOne:
 
 
 Constraint = ImpossibleCombination | Ordering | Derivation | EmptyTogether | ExactlyOne
-
-
-def constraint_of(body: Mapping[str, Any]) -> Constraint:
-    """The constraint that a schema's JSON tells of; ``kind`` says which one."""
-    kinds = (ImpossibleCombination, Ordering, Derivation, EmptyTogether, ExactlyOne)
-    return next(kind for kind in kinds if kind.kind == body["kind"])(**_fields(body))
-
-
-def _fields(body: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: _frozen(value) for key, value in body.items()}
-
-
-def _frozen(value: Any) -> Any:
-    """A value of JSON as a constraint has it: a list as a tuple, and an object as a condition."""
-    if isinstance(value, dict):
-        return Condition(**_fields(value))
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value

@@ -22,10 +22,7 @@ from tasks.core.records.coded import (
     CodedRecords,
     read_coded_facts,
     read_coded_records,
-    read_dictionary,
-    write_dictionary,
 )
-from tasks.core.records.columns import Schema
 
 R = TypeVar("R")
 #: The file that a folder has in the place of coded records where these lie in a store.
@@ -69,14 +66,7 @@ class RecordTable:
         if not is_parted(folder):
             return cls(read_coded_facts(folder), folder=folder)
         body = _read_index(folder)
-        schema = Schema.from_json((folder / "schema.json").read_text(encoding="utf-8"))
-        facts = CodedFacts(
-            schema=schema,
-            slot_columns=tuple(json.loads((folder / "slots.json").read_text(encoding="utf-8"))),
-            values=read_dictionary(folder / "dictionary.parquet", len(schema.columns)),
-            number_of_records=body["number_of_records"],
-            has_tags=body["has_tags"],
-        )
+        facts = CodedFacts.read(folder, body["number_of_records"], has_tags=body["has_tags"])
         return cls(facts, _indexed_parts(body), workers, prefix)
 
     def write(self, folder: Path) -> None:
@@ -91,9 +81,7 @@ class RecordTable:
             "has_tags": facts.has_tags,
             "parts": [[part.store.root, part.key, part.sha256] for part in self.parts],
         }
-        write_dictionary(facts.values, folder / "dictionary.parquet")
-        (folder / "schema.json").write_text(facts.schema.to_json(), encoding="utf-8")
-        (folder / "slots.json").write_text(json.dumps(facts.slot_columns), encoding="utf-8")
+        facts.write(folder)
         (folder / _INDEX).write_text(json.dumps(body, indent=1), encoding="utf-8")
 
     @cached_property

@@ -344,7 +344,7 @@ def _parse_read_cells(column: ChosenColumn, cells: pa.Array) -> _TypedCells:
         else:
             cells = text_of_values(connection, cells, None, column.number_format).dictionary_encode()
             given = cells.dictionary
-        read = reading.read(connection, given.to_pylist())
+    read = reading.read(given.to_pylist())
     texts = pa.DictionaryArray.from_arrays(cells.indices, pa.array([text or "" for text in read.texts]))
     found = _parse_cells(replace(column, reading=AS_IT_STANDS), texts, has_types=False)
     is_missing = pa.array([not text for text in read.texts], pa.bool_()).take(cells.indices)

@@ -7,7 +7,8 @@ hours, with or without seconds, their fraction and a zone (Z, UTC, GMT, +hh, +hh
 """
 
 import re
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,7 +78,9 @@ def is_format(text: str) -> bool:
     [True, True, False, False, False, False]
     """
     parts = [match["part"] for match in _PIECE.finditer(text)]
-    if any(part is not None and part not in _PARTS for part in parts) or "%" in _literal_text(text):
+    if any(part is not None and part not in _PARTS for part in parts) or "%" in "".join(
+        match["other"] or "" for match in _PIECE.finditer(text)
+    ):
         return False
     groups = re.findall(r"\(\?P<(\w+)>", _pattern(text))
     names_some_time = {"year", "short_year", "hour"} & set(groups)
@@ -157,10 +160,6 @@ def _pattern(format_: str) -> str:
     return f"^{''.join(pieces)}$"
 
 
-def _literal_text(format_: str) -> str:
-    return "".join(match["other"] or "" for match in _PIECE.finditer(format_))
-
-
 def _read_all(texts: pa.Array, patterns: tuple[str, ...]) -> _Read:
     count = len(texts)
     numbers = [np.zeros(count, np.int64) for _ in range(3)]
@@ -181,47 +180,46 @@ def _read_all(texts: pa.Array, patterns: tuple[str, ...]) -> _Read:
 def _read(texts: pa.Array, pattern: str) -> _Read:
     parts = pc.extract_regex(texts, pattern)
     matched = parts.is_valid().to_numpy(zero_copy_only=False)
-    fields = {field.name: parts.field(index) for index, field in enumerate(parts.type)}
-    count = len(texts)
-    days, exists = _parse_days(fields, count)
-    hour, minute, second = (_parse_digits(fields.get(name), count) for name in ("hour", "minute", "second"))
+    fields = defaultdict(lambda: pa.nulls(len(texts), pa.string()))
+    fields |= {field.name: parts.field(index) for index, field in enumerate(parts.type)}
+    days, exists = _parse_days(fields)
+    hour, minute, second = (_parse_digits(fields[name]) for name in ("hour", "minute", "second"))
     exists &= (hour < 24) & (minute < 60) & (second < 60)
     if "half" in fields:
         half = pc.utf8_lower(fields["half"]).to_numpy(zero_copy_only=False)
         exists &= (hour >= 1) & (hour <= 12)
         hour = hour % 12 + 12 * (half == "p")
-    fraction, digits = _parse_fractions(fields.get("fraction"), count)
-    offset, has_zone = _parse_offsets(fields.get("zone"), count)
+    fraction = fields["fraction"].fill_null("")
+    micros = _parse_digits(pc.utf8_slice_codeunits(pc.utf8_rpad(fraction, 6, "0"), 0, 6))
+    digits = pc.utf8_length(pc.utf8_rtrim(fraction, "0")).to_numpy().astype(np.int64)
+    zone = fields["zone"].fill_null("")
+    has_zone = pc.not_equal(zone, "").to_numpy(zero_copy_only=False)
+    offset = _map_distinct(zone, _zone_offset)
     seconds = days * 86_400 + hour * 3600 + minute * 60 + second
-    return _Read(seconds * 10**6 + fraction, matched & exists, has_zone, offset, digits)
+    return _Read(seconds * 10**6 + micros, matched & exists, has_zone, offset, digits)
 
 
-def _parse_days(fields: dict[str, pa.Array], count: int) -> tuple[Integers, Flags]:
+def _parse_days(fields: Mapping[str, pa.Array]) -> tuple[Integers, Flags]:
     """Days since 1970, and which of them are in the calendar."""
-    year = _parse_digits(fields.get("year"), count, _NO_YEAR)
+    year = _parse_digits(fields["year"], _NO_YEAR)
     if "short_year" in fields:
-        short = _parse_digits(fields["short_year"], count)
+        short = _parse_digits(fields["short_year"])
         year = short + np.where(short < _TURN_OF_CENTURY, 2000, 1900)
-    month = _map_distinct(fields["month"], _month_number) if "month" in fields else np.ones(count, np.int64)
-    day = _parse_digits(fields.get("day"), count, 1)
+    month = _map_distinct(fields["month"], _month_number) if "month" in fields else np.ones_like(year)
+    day = _parse_digits(fields["day"], 1)
     exists = (year >= 1) & (month >= 1) & (month <= 12)
     # Months since 1970: numpy's calendar knows how long each is.
     first = ((year - 1970) * 12 + month - 1).astype("datetime64[M]")
     length = 1
     if "day_of_year" in fields:
-        first, length, day = (
-            year.astype("datetime64[Y]") - 1970,
-            12,
-            _parse_digits(fields["day_of_year"], count),
-        )
+        first, length = year.astype("datetime64[Y]") - 1970, 12
+        day = _parse_digits(fields["day_of_year"])
     days = first.astype("datetime64[D]").astype(np.int64)
     after = (first.astype("datetime64[M]") + length).astype("datetime64[D]").astype(np.int64)
     return days + day - 1, exists & (day >= 1) & (day <= after - days)
 
 
-def _parse_digits(texts: pa.Array | None, count: int, default: int = 0) -> Integers:
-    if texts is None:
-        return np.full(count, default, np.int64)
+def _parse_digits(texts: pa.Array, default: int = 0) -> Integers:
     digits = pc.if_else(pc.equal(pc.binary_length(texts), 0), str(default), texts).fill_null(str(default))
     return np.asarray(digits.cast(pa.int64()).to_numpy())
 
@@ -237,21 +235,6 @@ def _map_distinct(texts: pa.Array, number: Callable[[str], int]) -> Integers:
     numbers = [number(text) if text else 0 for text in coded.dictionary.to_pylist()]
     found: Integers = np.array(numbers, np.int64)[coded.indices.to_numpy()]
     return found
-
-
-def _parse_fractions(texts: pa.Array | None, count: int) -> tuple[Integers, Integers]:
-    if texts is None:
-        return np.zeros(count, np.int64), np.zeros(count, np.int64)
-    digits = texts.fill_null("")
-    micros = _parse_digits(pc.utf8_slice_codeunits(pc.utf8_rpad(digits, 6, "0"), 0, 6), count)
-    return micros, pc.utf8_length(pc.utf8_rtrim(digits, "0")).to_numpy().astype(np.int64)
-
-
-def _parse_offsets(texts: pa.Array | None, count: int) -> tuple[Integers, Flags]:
-    if texts is None:
-        return np.zeros(count, np.int64), np.zeros(count, np.bool_)
-    has_zone = pc.greater(pc.binary_length(texts), 0).fill_null(False)
-    return _map_distinct(texts, _zone_offset), np.asarray(has_zone.to_numpy(zero_copy_only=False))
 
 
 def _zone_offset(zone: str) -> int:

@@ -24,7 +24,6 @@ from tasks.core.contracts.draft import (
     lookalikes,
 )
 from tasks.core.contracts.odcs import read_contract
-from tasks.core.queries import connect
 from tasks.core.recognition.init_answers import Correction
 from tasks.core.recognition.table import recognise_table
 from tasks.core.records.cells import code_texts
@@ -159,8 +158,7 @@ def test_no_cell_of_a_column_of_codes_is_emptied(contract):
     for name, values in (("book", _BOOKS), ("hs10", _CUSTOMS)):
         column = next(column for column in contract.columns if column.name == name)
         patterns = tuple(p for rule in contract.forbidden_in(column) for p in rule.patterns)
-        with connect() as connection:
-            coded = code_texts(list(values), Column(name, forbidden=patterns), connection)
+        coded = code_texts(list(values), Column(name, forbidden=patterns))
         assert coded.codes.all()
 
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -94,7 +93,7 @@ def test_months_are_read_in_the_languages_of_the_tables(months, written, format_
     cells = [written.format(day=d.day, month=names[d.month - 1], year=d.year) for d in days]
     found = one(tmp_path, "visited", cells).treatment
     assert (found.reading.date_formats, found.reading.cut) == ((format_,), "month")
-    read = found.reading.read(duckdb.connect(), cells).texts
+    read = found.reading.read(cells).texts
     assert read == [f"{day:%Y-%m}" for day in days]
 
 

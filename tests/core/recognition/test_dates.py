@@ -2,7 +2,6 @@
 
 from datetime import date, timedelta
 
-import duckdb
 import pytest
 
 from tasks.core.recognition.edges import AGE_BANDS
@@ -36,7 +35,7 @@ def test_dates_are_found_as_they_are_written_and_cut_to_the_month(written, tmp_p
     found = one(tmp_path, "visited", cells)
     assert (found.treatment.reading.date_formats, found.treatment.reading.cut) == (formats, "month")
     assert found.kind == "date" and found.treatment.domain is None and found.treatment.bins is None
-    read = found.treatment.reading.read(duckdb.connect(), cells).texts
+    read = found.treatment.reading.read(cells).texts
     assert read == [f"{day:%Y-%m}" for day in DAYS]
 
 
@@ -46,7 +45,7 @@ def test_a_time_with_a_zone_is_a_moment(zone, tmp_path):
         cells = [f"{day}{time}{zone}" for day in DAYS]
         found = one(tmp_path, "paid", cells)
         assert (found.kind, found.treatment.reading.cut) == ("moment", "month")
-        read = found.treatment.reading.read(duckdb.connect(), cells)
+        read = found.treatment.reading.read(cells)
         assert read.texts == [f"{day:%Y-%m}" for day in DAYS] and not read.unread.any()
 
 
@@ -69,7 +68,7 @@ def test_odd_words_make_no_text_of_dates_and_are_told(cells, tmp_path):
     assert (found.kind, found.treatment.reading.cut) == ("date", "month")
     assert "beside them words such as" in found.reason and ("offen" in found.reason) == ("offen" in cells)
     assert "offen" not in repr(found.treatment), "nobody said that the word is public"
-    read = found.treatment.reading.read(duckdb.connect(), cells).texts
+    read = found.treatment.reading.read(cells).texts
     assert [not text for text in read] == [cell in ("tbc", "offen") for cell in cells]
 
 

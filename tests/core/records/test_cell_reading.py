@@ -3,7 +3,6 @@
 from dataclasses import replace
 from datetime import date
 
-import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,12 +23,11 @@ from tasks.core.syndiffix.reading import ChosenColumn, read_table
 from tasks.core.tables.header import InputFile
 from tests.oracles.contracts import contract_of, judged
 
-CONNECTION = duckdb.connect()
 GERMAN = CellReading(missing=("n/a", "-"), date_formats=("%d.%m.%Y",))
 
 
 def read(reading: CellReading, *texts: str | None) -> list[str | None]:
-    return reading.read(CONNECTION, texts).texts
+    return reading.read(texts).texts
 
 
 def test_what_nothing_is_declared_of_stays_as_it_is():

@@ -7,7 +7,6 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -191,7 +190,7 @@ def test_a_number_beyond_a_declared_limit_is_no_value_or_other(other):
     domain = labels if other is None else (*labels, other)
     column = Column("A", domain=domain, bins=EDGES, other=other, minimum=0.0, maximum=21.0)
     texts = ["-0.5", "0.0", "20.0", "20.5", "22.0", "", "-inf"]
-    found = code_texts(texts, column, duckdb.connect())
+    found = code_texts(texts, column)
     outside = 0 if other is None else len(domain)
     assert found.codes.tolist() == [outside, 1, len(labels) - 1, len(labels), outside, 0, outside]
     assert REASONS[found.reasons[0]] == ("outside the domain" if other is None else "")

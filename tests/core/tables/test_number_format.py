@@ -15,7 +15,6 @@ from tasks.core.contracts.public_schema import build_schema
 from tasks.core.dp.digest import configuration_digest
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.errors import ParameterError
-from tasks.core.queries import connect
 from tasks.core.records.cells import code_texts, numbers_of_texts
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.records.encoding import EncodingOptions, encode
@@ -103,8 +102,7 @@ def test_a_limit_falls_into_the_bin_on_its_side_of_the_edge(number_format):
     labels |= dict.fromkeys([">90", ">= 90", "≥90", "90+", "90 +"], "[90,100]")
     labels |= dict.fromkeys(["100+", ">100"], ">100") | {"100": "[90,100]", "<0": "<0"}
     labels |= dict.fromkeys(["<90+", "+", "<", ">>90", "90++", "C+"])
-    with connect() as connection:
-        found = code_texts(list(labels), column, connection)
+    found = code_texts(list(labels), column)
     assert [found.values[code - 1] if code else None for code in found.codes] == list(labels.values())
 
 
@@ -116,8 +114,7 @@ def test_the_reader_of_syndiffix_takes_limits_where_numbers_are_declared():
 
 
 def test_infinity_is_a_number_in_every_format():
-    with connect() as connection:
-        found = numbers_of_texts(connection, ["-inf", "Infinity", "1,5", "1.5"], NumberFormat(","))
+    found = numbers_of_texts(["-inf", "Infinity", "1,5", "1.5"], NumberFormat(","))
     assert found[:3].tolist() == [float("-inf"), float("inf"), 1.5] and found[3] != found[3]
 
 

@@ -202,10 +202,10 @@ def settle_partitions(
 ) -> RecordTable:
     """Take values that no record of any partition holds out of all, and give all as many slots."""
     facts = [partition.facts for partition in joined]
-    whole = CodedFacts.of_whole(facts)
+    whole = replace(facts[0], number_of_records=sum(own.number_of_records for own in facts))
     columns = range(len(whole.schema.columns))
-    held = [[partition.held[column] for partition in joined] for column in columns]
-    found = [_unite_held_values(held[column], whole.values[column]) for column in columns]
+    held = zip(*(partition.held for partition in joined), strict=True)
+    found = [_unite_held_values(own, values) for own, values in zip(held, whole.values, strict=True)]
     codes = tuple(of_column for _, of_column in found)
     widths = [max(own.slot_columns.count(column) for own in facts) for column in columns]
     whole = replace(
