@@ -28,7 +28,7 @@ from tasks.core.contracts.contract import (
     ValueOrdering,
 )
 from tasks.core.errors import ParameterError
-from tasks.core.hints import did_you_mean
+from tasks.core.hints import did_you_mean, list_some
 from tasks.core.records.columns import Column, Schema, bin_problems, declared_values
 from tasks.core.records.constraint_words import constraint_sentences
 from tasks.core.records.constraints import (
@@ -91,11 +91,8 @@ def named_values(
 
 def _not_there(unknown: list[str], column: Column) -> str:
     listed, known = ", ".join(map(repr, sorted(unknown))), column.domain or ()
-    meant = did_you_mean(unknown[0], known, repr)
-    if not meant:
-        more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
-        ranges = ", and ranges between its edges" if column.bins is not None else ""
-        meant = f"it has {', '.join(map(repr, known[:_SHOWN]))}{more}{ranges}."
+    ranges = ", and ranges between its edges" if column.bins is not None else ""
+    meant = did_you_mean(unknown[0], known, repr) or f"it has {list_some(known, _SHOWN)}{ranges}."
     return f"{column.name!r} does not have the value{'s' if len(unknown) > 1 else ''} {listed}; {meant}"
 
 
@@ -338,7 +335,9 @@ def with_constraints(schema: Schema, contract: Contract, *, fills: bool = True) 
     decided = _decided(schema, contract, problems)
     if problems:
         raise ParameterError(problems)
-    found = _Translation(_with_decided_last(schema, decided), contract, decided)
+    by_name = {matching_name(column.name): column for column in schema.columns}
+    last = [by_name.pop(matching_name(entry.dependent)) for entry in decided]
+    found = _Translation(Schema((*by_name.values(), *last), schema.subject_id), contract, decided)
     constrained = found.schema()
     problems = [f"The contract's constraints: {problem}" for problem in found.problems]
     if not problems:
@@ -385,12 +384,6 @@ def _decided(schema: Schema, contract: Contract, problems: list[str]) -> list[Fu
         ordered += ready
         left = [entry for entry in left if entry not in ready]
     return ordered
-
-
-def _with_decided_last(schema: Schema, decided: Sequence[FunctionalDependency]) -> Schema:
-    by_name = {matching_name(column.name): column for column in schema.columns}
-    last = [by_name.pop(matching_name(entry.dependent)) for entry in decided]
-    return Schema((*by_name.values(), *last), schema.subject_id)
 
 
 class _Translation:

@@ -67,19 +67,19 @@ def _load(connection: duckdb.DuckDBPyConnection, source: InputFile, schema: Sche
         ids = pa.array(np.arange(rows, rows + batch.num_rows)).cast(pa.large_string())
         if subject is not None:
             ids = normalised_ids(text_of_values(connection, batch.column(str(subject))))
-            _append(connection, _counted(None, ids.dictionary_encode()))
+            _append(connection, None, ids.dictionary_encode())
             ids = ids.fill_null("")
         for index, (name, column) in enumerate(zip(names, schema.columns, strict=True)):
-            _append(connection, _values(connection, index, batch.column(name), column, ids))
+            _append(connection, index, *_values(connection, batch.column(name), column, ids))
         rows += batch.num_rows
     connection.execute(query_text("contracts/create_cell_values"))
     return rows
 
 
 def _values(
-    connection: duckdb.DuckDBPyConnection, index: int, array: pa.Array, column: Column, ids: pa.Array
-) -> pa.Table:
-    """The values of a batch's cells, read and normalised as they are encoded; of items one a row."""
+    connection: duckdb.DuckDBPyConnection, array: pa.Array, column: Column, ids: pa.Array
+) -> tuple[pa.DictionaryArray, pa.Array | None]:
+    """The values of a batch's cells, read and normalised as they are encoded; of items whose each is."""
     cells = texts_or_lists(connection, array, column.delimiter, column.value_format, column.number_format)
     subjects = None
     if column.delimiter is not None:
@@ -93,29 +93,27 @@ def _values(
         present(before if bad else text, column)
         for before, text, bad in zip(written, read.texts, read.unread, strict=True)
     ]
-    return _counted(
-        index, pa.DictionaryArray.from_arrays(distinct.indices, pa.array(values, pa.string())), subjects
-    )
+    return pa.DictionaryArray.from_arrays(distinct.indices, pa.array(values, pa.string())), subjects
 
 
-def _counted(column_id: int | None, values: pa.DictionaryArray, subjects: pa.Array | None = None) -> pa.Table:
-    """Rows of the table ``cells``. Args: subjects: whose each value is; None: values are counted."""
+def _append(
+    connection: duckdb.DuckDBPyConnection,
+    column_id: int | None,
+    values: pa.DictionaryArray,
+    subjects: pa.Array | None = None,
+) -> None:
+    """Append to the table ``cells``. Args: subjects: whose each value is; None: values are counted."""
     texts = values.dictionary
     numbers = np.bincount(values.indices.drop_null(), minlength=len(texts))
     if subjects is not None:
         texts, numbers = texts.take(values.indices), np.ones(len(values), np.int64)
-    return pa.table(
-        {
-            "column_id": pa.array([column_id] * len(texts), pa.int32()),
-            "subject": pa.nulls(len(texts), pa.string()) if subjects is None else subjects,
-            "value": texts,
-            "number": numbers,
-        }
-    )
-
-
-def _append(connection: duckdb.DuckDBPyConnection, cells: pa.Table) -> None:
-    connection.register("batch", cells)
+    cells = {
+        "column_id": pa.array([column_id] * len(texts), pa.int32()),
+        "subject": pa.nulls(len(texts), pa.string()) if subjects is None else subjects,
+        "value": texts,
+        "number": numbers,
+    }
+    connection.register("batch", pa.table(cells))
     try:
         connection.execute(query_text("contracts/append_cells"))
     finally:

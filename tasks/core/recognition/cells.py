@@ -111,6 +111,18 @@ def flags(texts: Iterable[str], is_chosen: Callable[[str], object]) -> Flags:
     return np.array([bool(is_chosen(text)) for text in texts], np.bool_)
 
 
+def count_strays(source: Integers, decided: Integers) -> int:
+    """How many rows hold another of the decided codes than most rows with the same source code.
+
+    >>> count_strays(np.array([4, 4, 4, 7]), np.array([1, 1, 0, 5]))
+    1
+    """
+    width = int(decided.max(initial=0)) + 1
+    pairs, held = np.unique(source.astype(np.int64) * width + decided, return_counts=True)
+    starts = np.unique(pairs // width, return_index=True)[1]
+    return int(held.sum() - np.maximum.reduceat(held, starts).sum()) if len(held) else 0
+
+
 def usual_number(held: Integers, few: int) -> int:
     """How many of the commonest hold all cells but fewer than a few.
 

@@ -6,6 +6,7 @@ come from lists of ours. What fewer rows than a margin say decides nothing of it
 """
 
 import functools
+import itertools
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -197,19 +198,15 @@ def _find_public_list(cells: SeenColumn) -> tuple[str, tuple[str, ...], bool] | 
         spellings = (str, str.lower, str.upper, str.capitalize)
         spelled = [tuple(dict.fromkeys(map(spelling, words))) for spelling in spellings]
         if name == _BOOLEANS:
-            spelled.append(_booleans_as_spelled(cells, spelled))
+            often = {*cells.chosen(cells.held >= cells.margin)}
+            each = [[way for way in ways if way in often] or ways[:1] for ways in zip(*spelled, strict=True)]
+            spelled.append(tuple(dict.fromkeys(itertools.chain.from_iterable(each))))
         for values in spelled:
             held = cells.among(values)
             if cells.is_few(~held):
                 common = int((held & (cells.held >= FEW)).sum())
                 return name, values, is_closed and common >= _LEAST_SEEN * len(values)
     return None
-
-
-def _booleans_as_spelled(cells: SeenColumn, spelled: list[tuple[str, ...]]) -> tuple[str, ...]:
-    often = {*cells.chosen(cells.held >= cells.margin)}
-    found = [[way for way in ways if way in often] or ways[:1] for ways in zip(*spelled, strict=True)]
-    return tuple(dict.fromkeys(way for ways in found for way in ways))
 
 
 @functools.cache

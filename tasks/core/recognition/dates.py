@@ -54,10 +54,6 @@ class DateColumn:
         return _are_times(self.formats)
 
     @property
-    def is_month(self) -> bool:
-        return bool(self.formats) and not self.is_time and not any("%d" in each for each in self.formats)
-
-    @property
     def has_short_years(self) -> bool:
         return any("%y" in each for each in self.formats)
 
@@ -159,7 +155,8 @@ def _swap_day_and_month(format_: str) -> str:
 def proposed_cut(column: DateColumn, *, is_birth: bool, today: date) -> tuple[str, str]:
     """What is left of the dates, and why: ages are those at the beginning of this year."""
     first, last = column.years
-    if column.is_month and not is_birth:
+    has_days = not column.formats or any("%d" in each for each in column.formats)
+    if not has_days and not column.is_time and not is_birth:
         return "month" if last - first <= _MONTHS_SPAN_YEARS else "year", "months"
     if column.is_time:
         return "hour", "times of a day"

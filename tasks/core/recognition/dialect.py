@@ -39,7 +39,7 @@ from tasks.core.recognition.words import (
     word_set,
 )
 from tasks.core.tables.column_names import Encoding, bare_name, matching_name
-from tasks.core.tables.header import InputFile
+from tasks.core.tables.header import InputFile, cells_of_lines
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _BLOCK = 2**20
@@ -297,15 +297,8 @@ def _read_records(start: str, quote: str, delimiter: str, escape: str, *, is_who
     """The first records that aren't blank, up to one whose quote is left open: reading the table tells it."""
     records: list[_Record] = []
     line = 0
-    doubled = escape == quote
     try:
-        reader = csv.reader(
-            io.StringIO(start, newline=""),
-            delimiter=delimiter,
-            quotechar=quote,
-            doublequote=doubled,
-            escapechar=None if doubled else escape,
-        )
+        reader = cells_of_lines(io.StringIO(start, newline=""), delimiter, quote, escape)
         for cells, _ in zip(reader, range(_SNIFFED_RECORDS), strict=False):
             records += [_Record(line, cells)] if any(cells) else []
             line = reader.line_num

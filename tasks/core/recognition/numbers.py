@@ -102,13 +102,10 @@ def number_column(cells: SeenColumn, *, comma: bool) -> NumberColumn | None:
         others = usual_number(cells.held[~finite], cells.margin)
         if of_plain < _AT_LEAST or others > _FEW_CODES:
             return None
+    found = ((side, np.unique(numbers[side & finite]).tolist()) for side in sides)
     limits = tuple(
-        tuple(
-            float(number)
-            for number in np.unique(numbers[side & finite])
-            if not cells.is_few(side & (numbers == number))
-        )
-        for side in sides
+        tuple(number for number in of_side if not cells.is_few(side & (numbers == number)))
+        for side, of_side in found
     )
     is_whole = cells.is_few(finite & (numbers != np.floor(numbers)))
     doubt = "" if comma else _doubt_thousands(cells, texts, chosen)
@@ -182,7 +179,8 @@ def _likely_formats(cells: SeenColumn, texts: Sequence[str], *, comma: bool) -> 
     if are["."] == are[","]:
         return []
     if are["."]:
-        is_grouped = comma or _are_likely_thousands(cells, texts)
+        is_likely = "money" in meanings(cells.name) or not cells.is_few(flags(texts, _SHORT.fullmatch))
+        is_grouped = comma or (is_likely and _may_be_thousands(cells, texts))
         return [NumberFormat(",", ".")] if is_grouped and in_threes["."] else []
     return [NumberFormat(".", ",")] if not comma and in_threes[","] else []
 
@@ -193,11 +191,6 @@ def _may_be_thousands(cells: SeenColumn, texts: Sequence[str]) -> bool:
     others = has_point & ~flags(texts, _THOUSAND.fullmatch)
     is_long = flags(texts, _LONG.fullmatch)
     return not cells.is_few(has_point) and cells.is_few(others) and cells.is_few(is_long)
-
-
-def _are_likely_thousands(cells: SeenColumn, texts: Sequence[str]) -> bool:
-    has_short = not cells.is_few(flags(texts, _SHORT.fullmatch))
-    return _may_be_thousands(cells, texts) and ("money" in meanings(cells.name) or has_short)
 
 
 def _doubt_thousands(cells: SeenColumn, texts: Sequence[str], chosen: NumberFormat) -> str:

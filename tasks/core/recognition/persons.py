@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tasks.core.arrays import Flags, Floats, Integers
-from tasks.core.recognition.cells import FEW, SeenColumn
+from tasks.core.recognition.cells import FEW, SeenColumn, count_strays
 from tasks.core.recognition.words import (
     NONE,
     OF_SOMETHING,
@@ -182,17 +182,13 @@ def _columns_fixed_within(cells: SeenColumn, columns: Sequence[SeenColumn]) -> l
         both = (codes >= 0) & (others >= 0)
         if not both.any():
             continue
-        pairs, held = np.unique(
-            codes[both].astype(np.int64) * other.distinct + others[both], return_counts=True
-        )
-        whose = np.unique(pairs // other.distinct, return_index=True)[1]
-        differ = int(held.sum() - np.maximum.reduceat(held, whose).sum())
-        shares = np.bincount(others[both]) / held.sum()
-        by_chance = float((held.sum() - len(whose)) * (1 - (shares**2).sum()))
+        differ, people = count_strays(codes[both], others[both]), len(np.unique(codes[both]))
+        shares = np.bincount(others[both]) / both.sum()
+        by_chance = float((both.sum() - people) * (1 - (shares**2).sum()))
         if by_chance < FEW:
             continue
         is_any_varied = is_any_varied or differ > 0.5 * by_chance
-        if differ < 0.1 * by_chance and np.count_nonzero(shares) <= 0.7 * len(whose):
+        if differ < 0.1 * by_chance and np.count_nonzero(shares) <= 0.7 * people:
             fixed.append(other.name)
     return fixed if is_any_varied else []
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tasks.core.arrays import Flags
-from tasks.core.recognition.cells import FEW, SeenColumn
+from tasks.core.recognition.cells import FEW, SeenColumn, count_strays
 from tasks.core.recognition.treatment import Recognised, Treatment
 from tasks.core.records.cells import code_texts
 from tasks.core.records.columns import Column
@@ -88,11 +88,7 @@ def _nearly_determines(source: SeenColumn, decided: SeenColumn) -> bool:
     both = (source.codes >= 0) & (decided.codes >= 0)
     if both.sum() < 0.5 * source.rows:
         return False
-    pairs = source.codes[both].astype(np.int64) * (decided.distinct + 1) + decided.codes[both]
-    different, held = np.unique(pairs, return_counts=True)
-    most = np.zeros(source.distinct, np.int64)
-    np.maximum.at(most, different // (decided.distinct + 1), held)
-    return bool(both.sum() - most.sum() < FEW)
+    return count_strays(source.codes[both], decided.codes[both]) < FEW
 
 
 def relations_between(columns: Iterable[SeenColumn], used: Iterable[Recognised]) -> list[Relation]:

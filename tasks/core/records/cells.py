@@ -116,7 +116,12 @@ class CellCollector:
             ]
         )
         used_entries = np.concatenate([used[:-1] for used in self._used])
-        distinct, entries = _find_distinct(merged)
+        if is_list(merged.type):
+            distinct, numbers = _distinct_lists(merged)
+        else:
+            encoded = merged.dictionary_encode()
+            distinct, numbers = encoded.dictionary, encoded.indices.to_numpy()
+        entries = np.array(numbers, dtype=np.int64)
         used = np.zeros(len(distinct), dtype=np.bool_)
         used[entries[used_entries]] = True
         cells = distinct if is_list(distinct.type) else self._texts(distinct)
@@ -161,14 +166,6 @@ def numbers_of_texts(texts: Sequence[str], number_format: NumberFormat = PLAIN) 
     below, above = sides_of_limits(values)
     beyond = np.nextafter(numbers, np.where(below, -np.inf, np.inf))
     return np.where(below | above, beyond, numbers)
-
-
-def _find_distinct(values: pa.Array) -> tuple[pa.Array, Integers]:
-    if is_list(values.type):
-        distinct, entries = _distinct_lists(values)
-        return distinct, np.array(entries, dtype=np.int64)
-    encoded = values.dictionary_encode()
-    return encoded.dictionary, encoded.indices.to_numpy().astype(np.int64)
 
 
 def _distinct_lists(lists: pa.Array) -> tuple[pa.Array, list[int | None]]:

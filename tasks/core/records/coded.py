@@ -13,7 +13,9 @@ and ``tag`` where there is one), ``dictionary.parquet`` (column_id, code, value)
 Coded records are sensitive, dictionary included.
 """
 
+import itertools
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.arrays import Codes, Words
+from tasks.core.arrays import Codes, Flags, Words
 from tasks.core.errors import InternalError
 from tasks.core.records.columns import Schema
 from tasks.core.records.kernels import mark_codes
@@ -88,39 +90,52 @@ class CodedRecords:
         self.facts.write(folder)
 
 
-def held_values(slots: list[Codes], values: tuple[str, ...]) -> tuple[list[Codes], tuple[str, ...]]:
-    """The same slots and values, without the values that no record holds.
+def flag_held(records: CodedRecords, column: int) -> Flags:
+    """Which values of a column some record holds."""
+    held = np.zeros(len(records.values[column]) + 1, dtype=np.bool_)
+    for codes, of_slot in zip(records.slots, records.slot_columns, strict=True):
+        if of_slot == column:
+            mark_codes(codes, held)
+    return held[1:]
+
+
+def keep_held(values: tuple[str, ...], held: Flags) -> tuple[tuple[str, ...], Codes | None]:
+    """The values that some record holds, and the new code of each old one; None where all are held.
 
     What a cap, a conflict or a dropped row took away must not even be a candidate: an open domain is
     that of the records as they are counted (C7), or one subject could bring any number
     of values into it.
 
-    >>> slots, values = held_values([np.array([1, 3, 0], np.uint8)], ("Lille", "Lyon", "Nice"))
-    >>> slots[0].tolist(), values
-    ([1, 2, 0], ('Lille', 'Nice'))
+    >>> keep_held(("Lille", "Lyon", "Nice"), np.array([True, False, True]))
+    (('Lille', 'Nice'), array([0, 1, 0, 2], dtype=uint8))
     """
-    held = np.zeros(len(values) + 1, dtype=np.bool_)
-    for codes in slots:
-        mark_codes(codes, held)
-    held[0] = True
     if held.all():
-        return slots, values
-    kind = code_type(int(held.sum()) - 1)
-    recoded = (np.cumsum(held) - 1).astype(kind)
-    kept = np.flatnonzero(held[1:])
-    return [recoded[codes] for codes in slots], tuple(values[index] for index in kept)
+        return values, None
+    number = int(held.sum())
+    codes = np.zeros(len(values) + 1, code_type(number))
+    codes[1:][held] = np.arange(1, number + 1)
+    return tuple(itertools.compress(values, held)), codes
+
+
+def recoded(records: CodedRecords, facts: "CodedFacts", new_codes: Sequence[Codes | None]) -> CodedRecords:
+    """The records with the values of facts and as many slots; of each column the new code of each old one."""
+    slots: list[Codes] = []
+    for column, (values, table) in enumerate(zip(facts.values, new_codes, strict=True)):
+        own = [codes for codes, of in zip(records.slots, records.slot_columns, strict=True) if of == column]
+        own = own if table is None else [table[codes] for codes in own]
+        empty = np.zeros(records.number_of_records, code_type(len(values)))
+        slots += [*own, *[empty] * (facts.slot_columns.count(column) - len(own))]
+    return replace(records, slots=tuple(slots), slot_columns=facts.slot_columns, values=facts.values)
 
 
 def with_held_values(records: CodedRecords) -> CodedRecords:
-    """The records with only those values of open columns that one of them holds (see `held_values`)."""
-    slots, dictionaries = list[Codes](), []
-    for column, values in enumerate(records.values):
-        own = [code for code, of in zip(records.slots, records.slot_columns, strict=True) if of == column]
-        if records.schema.columns[column].is_open:
-            own, values = held_values(own, values)
-        slots.extend(own)
-        dictionaries.append(values)
-    return replace(records, slots=tuple(slots), values=tuple(dictionaries))
+    """The records with only those values of open columns that one of them holds (see `keep_held`)."""
+    found = [
+        keep_held(values, flag_held(records, column)) if about.is_open else (values, None)
+        for column, (about, values) in enumerate(zip(records.schema.columns, records.values, strict=True))
+    ]
+    facts = replace(records.facts, values=tuple(values for values, _ in found))
+    return recoded(records, facts, [codes for _, codes in found])
 
 
 def write_dictionary(values: tuple[tuple[str, ...], ...], path: Path) -> None:

@@ -8,12 +8,12 @@ normalised cell. They are meant to catch what got into a column by mistake. A co
 look so is named in the contract with a declared domain, and then isn't searched.
 """
 
-import csv
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from tasks.core.arrays import Integers
+from tasks.core.tables.writing import read_rows, write_rows
 
 #: Why a cell, or an item of one, is not counted; a code is a place in here.
 REASONS = (
@@ -63,16 +63,13 @@ def dropped_by_reason(column: str, numbers: Integers) -> list[DroppedCells]:
 
 def write_dropped(found: Iterable[DroppedCells], path: Path) -> None:
     """Write the table: column, reason, cells; a header alone where nothing was dropped."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
-        writer.writerow(("column", "reason", "cells"))
-        writer.writerows((each.column, each.reason, each.number) for each in found)
+    rows = [(each.column, each.reason, each.number) for each in found]
+    write_rows(path, [("column", "reason", "cells"), *rows])
 
 
 def is_any_lost(path: Path) -> bool:
     """Whether a table of `write_dropped` tells of more than that one row of each subject stands."""
-    with path.open(newline="", encoding="utf-8") as file:
-        return any(line["reason"] != ANOTHER_VALUE for line in csv.DictReader(file, delimiter="\t"))
+    return any(reason != ANOTHER_VALUE for _, reason, _ in read_rows(path)[1:])
 
 
 EMAIL = (r"[^\s@]+@[^\s@]+\.[^\s@.]+",)

@@ -131,14 +131,6 @@ def row_hashes(records: Records, contents: Iterable[tuple[Codes, Words]], choice
     return result
 
 
-def join_column(records: Records, codes: Codes, hashes: Words) -> tuple[Codes, bool]:
-    """One code for each record, and whether any record's rows held two different ones."""
-    if records.are_single_rows:
-        whole = len(records.rows) == len(codes)
-        return (codes if whole else codes[records.rows]), False
-    return join_values(records.rows, records.starts, codes, hashes)  # type: ignore[no-any-return]
-
-
 def join_cells(
     records: Records, cells: ItemCells, cap: int, of_item: Words, words: tuple[np.uint64, np.uint64]
 ) -> tuple[list[Codes], int]:
@@ -151,12 +143,6 @@ def join_cells(
     slots = np.zeros((width, records.number), dtype=code_type(len(cells.values)))
     beyond = join_items(*rows_of, records.identities, of_item, *words, slots)
     return list(slots), int(beyond)
-
-
-def count_other_values(records: Records, codes: Codes, joined: Codes) -> int:
-    of_rows = np.repeat(joined, np.diff(records.starts))
-    held = codes[records.rows]
-    return int(((held != 0) & (held != of_rows)).sum())
 
 
 @dataclass(frozen=True)
@@ -214,10 +200,15 @@ def join_records(
             own, beyond = join_cells(records, coded, column.max_items, of_item, words)
             drop(DroppedCells(column.name, BEYOND_THE_CAP, beyond))
         else:
-            codes, conflict = join_column(records, coded.codes, hashes)
+            codes, conflict = coded.codes, False
+            if not records.are_single_rows:
+                codes, conflict = join_values(records.rows, records.starts, codes, hashes)
+            elif len(records.rows) < len(codes):
+                codes = codes[records.rows]
             own = [codes]
             if conflict:
-                others = count_other_values(records, coded.codes, codes)
+                held, stands = coded.codes[records.rows], np.repeat(codes, np.diff(records.starts))
+                others = int(((held != 0) & (held != stands)).sum())
                 drop(DroppedCells(column.name, ANOTHER_VALUE, others))
         slots += own
         slot_columns += [index] * len(own)

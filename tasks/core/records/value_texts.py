@@ -66,16 +66,12 @@ def text_of_values(
     if pa.types.is_decimal(kind):
         plain = [None if value is None else f"{value:f}" for value in values.to_pylist()]
         return _with_decimal_mark(_without_zeros(pa.array(plain, pa.large_string())), number_format)
-    if _is_binary(kind):
+    is_of = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
+    if any(check(kind) for check in (*is_of, pa.types.is_binary_view)):
         return query_over(connection, "records/text_of_bytes", values.cast(pa.large_binary()), {}).cast(
             pa.large_string()
         )
     return _texts_of_times(connection, values, value_format)
-
-
-def _is_binary(kind: pa.DataType) -> bool:
-    is_of = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
-    return any(check(kind) for check in (*is_of, pa.types.is_binary_view))
 
 
 def _texts_of_mixed(

@@ -97,7 +97,9 @@ def _with_public_errors(source: InputFile, batches: Iterator[pa.RecordBatch]) ->
         sentence, row, batch = "", None, None
         try:
             batch = next(batches, None)
-            batch = None if batch is None else _normalise_batch(batch)
+            if batch is not None:
+                columns = list(map(_normalise_cells, batch.columns))
+                batch = pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             sentence, row = _public_sentence(source, error), _ROW_NUMBER.match(str(error))
         if sentence:
@@ -135,16 +137,11 @@ def _number_of_ragged(source: InputFile) -> int:
     return found
 
 
-def _normalise_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
+def _normalise_cells(cells: pa.Array) -> pa.Array:
     """The same with each text in Unicode's form NFC: one word is one value, however its marks are stored.
 
     A column's type is the same in all batches: its own, or large lists where it is of views of lists.
     """
-    columns = [_normalise_cells(column) for column in batch.columns]
-    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
-
-
-def _normalise_cells(cells: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(cells.type):
         composed = _normalise_cells(cells.dictionary)
         if composed is cells.dictionary:

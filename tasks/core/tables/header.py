@@ -6,7 +6,7 @@ nobody declared: columns are named by position.
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -292,18 +292,10 @@ def damaged_archive(source: InputFile) -> str:
 
 
 def _delimited_header(source: InputFile) -> list[str]:
-    doubled = source.escape == source.quote
     problem = ""
     try:
-        reader = csv.reader(
-            _lines(text_lines(source.text())),
-            delimiter=source.delimiter,
-            quotechar=source.quote,
-            doublequote=doubled,
-            escapechar=None if doubled else source.escape,
-            strict=True,
-        )
-        cells = next(reader, [])
+        dialect = source.delimiter, source.quote, source.escape
+        cells = next(cells_of_lines(_lines(text_lines(source.text())), *dialect, strict=True), [])
         "".join(cells).encode("utf-8")  # bytes that are no UTF-8 were escaped, and fail here
         problem = "" if cells else "The input's first line must be its header, but is blank: write it there."
     except csv.Error:
@@ -324,6 +316,14 @@ def _delimited_header(source: InputFile) -> list[str]:
     if problem:
         raise InputError(problem)
     return cells
+
+
+def cells_of_lines(
+    lines: Iterable[str], delimiter: str, quote: str, escape: str, *, strict: bool = False
+) -> Any:
+    """A reader of `csv` in a dialect of ours."""
+    escaped: dict[str, Any] = {} if escape == quote else {"doublequote": False, "escapechar": escape}
+    return csv.reader(lines, delimiter=delimiter, quotechar=quote, strict=strict, **escaped)
 
 
 def _lines(text: io.TextIOWrapper) -> Iterator[str]:

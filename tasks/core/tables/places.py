@@ -152,10 +152,7 @@ def closed_folder_of(path: Path) -> str:
         is_named = folder.name == "sensitive" or (folder / ".secret").exists()
         if is_named and (folder / ".results").is_dir():
             return "the sensitive/ folder of a workspace"
-        if (folder / "ledger.sqlite").exists() or _is_copied_ledger(folder):
+        is_copied = (folder / "head.json").is_file() and (folder / "measurements").is_dir()
+        if (folder / "ledger.sqlite").exists() or is_copied:
             return "a ledger's folder"
     return ""
-
-
-def _is_copied_ledger(folder: Path) -> bool:
-    return (folder / "head.json").is_file() and (folder / "measurements").is_dir()

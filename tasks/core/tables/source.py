@@ -8,6 +8,7 @@ Of a header in storage only so much is fetched as is read. A run fetches the who
 name in the closed zone, and reads that.
 """
 
+import codecs
 import hashlib
 import io
 import os
@@ -204,20 +205,12 @@ class TextBytes:
 def _transcode(read: Callable[[int], bytes], encoding: Encoding) -> Callable[[int], bytes]:
     """The same text in UTF-8, at most so many bytes at once."""
     stream = io.BufferedReader(ReadableBytes(read))
-    name = _byte_order(stream.peek(2)[:2]) if encoding == "utf-16" else encoding
+    start, name = stream.peek(2)[:2], str(encoding)
+    if encoding == "utf-16" and start not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        # Without a mark that says the order the first character's empty half tells it.
+        name = "utf-16-be" if start[:1] == b"\0" else "utf-16-le"
     text = io.TextIOWrapper(stream, encoding=name, newline="")
-
-    def next_block(size: int) -> bytes:
-        return text.read(max(size // _BYTES_A_CHARACTER, 1)).encode("utf-8")
-
-    return next_block
-
-
-def _byte_order(start: bytes) -> str:
-    """UTF-16 with a mark says its order; without one the first character's empty half tells it."""
-    if start in (b"\xff\xfe", b"\xfe\xff"):
-        return "utf-16"
-    return "utf-16-be" if start[:1] == b"\0" else "utf-16-le"
+    return lambda size: text.read(max(size // _BYTES_A_CHARACTER, 1)).encode("utf-8")
 
 
 class ReadableBytes(io.RawIOBase):

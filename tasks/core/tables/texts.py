@@ -70,7 +70,7 @@ def parse_as(letter: TypeLetter, texts: pa.Array, number_format: NumberFormat = 
     if letter == "b":
         lower = pc.utf8_lower(trimmed)
         is_true, is_false = (pc.is_in(lower, pa.array(words)) for words in (_TRUE, _FALSE))
-        return pc.if_else(pc.or_(is_true, is_false), is_true, pa.scalar(None, pa.bool_()))
+        return _null_unless(pc.or_(is_true, is_false), is_true)
     if letter == "t":
         return parse_timestamps(trimmed)
     numbers = without_limits(trimmed) if number_format == PLAIN else number_format.plain_texts(trimmed)
@@ -93,7 +93,7 @@ def parse_inferred(texts: pa.Array, number_format: NumberFormat = PLAIN) -> pa.A
     if given.null_count == len(given):
         return given
     lower = pc.utf8_lower(trimmed)
-    is_code = _any_matches(trimmed, _CODE)
+    is_code = pc.any(pc.match_substring_regex(trimmed, _CODE)).as_py()
     moments = parse_timestamps(trimmed)
     if moments.null_count == given.null_count:
         return moments
@@ -129,7 +129,7 @@ def parse_each_way(texts: pa.Array) -> list[pa.Array]:
     """
     lower = pc.utf8_lower(texts)
     is_true, is_false = pc.equal(lower, "true"), pc.equal(lower, "false")
-    truth = pc.if_else(pc.or_(is_true, is_false), is_true, pa.scalar(None, pa.bool_()))
+    truth = _null_unless(pc.or_(is_true, is_false), is_true)
     return [truth, parse_timestamps(texts), _reals(texts, _REAL), _integers(texts)]
 
 
@@ -158,7 +158,3 @@ def _reals(texts: pa.Array, pattern: str) -> pa.Array:
 
 def _null_unless(condition: pa.Array, values: pa.Array) -> pa.Array:
     return pc.if_else(condition, values, pa.scalar(None, values.type))
-
-
-def _any_matches(texts: pa.Array, pattern: str) -> bool:
-    return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())

@@ -9,7 +9,7 @@ hours, with or without seconds, their fraction and a zone (Z, UTC, GMT, +hh, +hh
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -125,8 +125,7 @@ def parse_timestamps(texts: pa.Array) -> pa.Array:
     return pa.array(instants // parts, mask=~found.is_moment).cast(pa.timestamp(unit, zone))
 
 
-@dataclass(frozen=True)
-class _Read:
+class _Read(NamedTuple):
     """What some texts say, (n,) each.
 
     Attributes:
@@ -161,20 +160,13 @@ def _pattern(format_: str) -> str:
 
 
 def _read_all(texts: pa.Array, patterns: tuple[str, ...]) -> _Read:
-    count = len(texts)
-    numbers = [np.zeros(count, np.int64) for _ in range(3)]
-    is_moment, has_zone = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+    nothing = np.zeros(len(texts), np.int64)
+    found = _Read(nothing, nothing > 0, nothing > 0, nothing, nothing)
     for pattern in patterns:
-        if not pc.any(pc.match_substring_regex(texts, pattern)).as_py():
-            continue
-        read = _read(texts, pattern)
-        new = read.is_moment & ~is_moment
-        for whole, part in zip(numbers, (read.micros, read.offset, read.digits), strict=True):
-            whole[new] = part[new]
-        has_zone[new] = read.has_zone[new]
-        is_moment |= new
-    micros, offset, digits = numbers
-    return _Read(micros, is_moment, has_zone, offset, digits)
+        if pc.any(pc.match_substring_regex(texts, pattern)).as_py():
+            read, known = _read(texts, pattern), found.is_moment
+            found = _Read(*(np.where(known, one, other) for one, other in zip(found, read, strict=True)))
+    return found
 
 
 def _read(texts: pa.Array, pattern: str) -> _Read:
@@ -196,7 +188,9 @@ def _read(texts: pa.Array, pattern: str) -> _Read:
     has_zone = pc.not_equal(zone, "").to_numpy(zero_copy_only=False)
     offset = _map_distinct(zone, _zone_offset)
     seconds = days * 86_400 + hour * 3600 + minute * 60 + second
-    return _Read(seconds * 10**6 + micros, matched & exists, has_zone, offset, digits)
+    is_moment = matched & exists
+    micros += seconds * 10**6
+    return _Read(micros, is_moment, has_zone & is_moment, offset, np.where(is_moment, digits, 0))
 
 
 def _parse_days(fields: Mapping[str, pa.Array]) -> tuple[Integers, Flags]:

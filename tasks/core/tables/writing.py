@@ -82,10 +82,10 @@ def read_rows(path: Path) -> list[list[str]]:
         return list(csv.reader(file, delimiter="\t"))
 
 
-def first_row(path: Path, delimiter: str = "\t") -> list[str]:
+def first_row(path: Path) -> list[str]:
     """The cells of a file's first line; none of an empty file."""
     with path.open(newline="", encoding="utf-8") as file:
-        return next(csv.reader(file, delimiter=delimiter), [])
+        return next(csv.reader(file, delimiter="\t"), [])
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:

@@ -7,7 +7,7 @@ any of them needs. Together they hold the records that `encode` makes of the who
 
 import hashlib
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -20,7 +20,15 @@ from tasks.core.parts.store import PartStore, StoredPart
 from tasks.core.parts.workers import InProcess, KeptWork, Workers
 from tasks.core.queries import QueryResources
 from tasks.core.records.cells import CodedRows, RawColumn, code_rows, run_with_cells
-from tasks.core.records.coded import CodedFacts, CodedRecords, code_type, read_coded_records, write_dictionary
+from tasks.core.records.coded import (
+    CodedFacts,
+    CodedRecords,
+    flag_held,
+    keep_held,
+    read_coded_records,
+    recoded,
+    write_dictionary,
+)
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.dropped import ORDER, DroppedCells, dropped_by_reason
 from tasks.core.records.encoding import EncodingOptions, find_columns, require_distinct_headers, require_some
@@ -58,14 +66,6 @@ class PartitionPlace:
 
 
 @dataclass(frozen=True)
-class PartitionPlan:
-    schema: Schema
-    joining: Joining
-    filled: tuple[int, ...]
-    place: PartitionPlace
-
-
-@dataclass(frozen=True)
 class ReadBlock:
     """A block that was read: its pieces by partition, what their codes stand for, what is not counted."""
 
@@ -75,22 +75,22 @@ class ReadBlock:
     dropped: tuple[DroppedCells, ...]
 
 
-def read_block(plan: PartitionPlan, block: TableBlock) -> ReadBlock:
-    rows, places = run_with_cells(QueryResources(threads=1), partial(_code_block, plan.joining, block))
-    store, key = plan.place.store, partial(plan.place.key, "pieces", block.number)
-    owners = _partition_of_rows(plan, rows, places, block.number)
+def read_block(joining: Joining, place: PartitionPlace, block: TableBlock) -> ReadBlock:
+    rows, places = run_with_cells(QueryResources(threads=1), partial(_code_block, joining, block))
+    key = partial(place.key, "pieces", block.number)
+    owners = _partition_of_rows(joining, place.number, rows, places, block.number)
     # Short numbers are sorted several times as fast.
-    owners = owners.astype(np.min_scalar_type(plan.place.number))
+    owners = owners.astype(np.min_scalar_type(place.number))
     order = np.argsort(owners, kind="stable")
-    ends = np.searchsorted(owners[order], np.arange(plan.place.number + 1))
+    ends = np.searchsorted(owners[order], np.arange(place.number + 1))
     pieces: list[StoredPart | None] = []
     for number, (start, end) in enumerate(itertools.pairwise(ends.tolist())):
         chosen = order[start:end]
         is_all = len(chosen) == rows.number_of_rows
         write = partial(write_piece, rows, places, slice(None) if is_all else chosen)
-        pieces.append(store.put(key(number), write) if len(chosen) else None)
-    texts = store.put(key("texts"), partial(write_texts, rows.columns))
-    columns = zip(plan.joining.schema.columns, rows.columns, strict=True)
+        pieces.append(place.store.put(key(number), write) if len(chosen) else None)
+    texts = place.store.put(key("texts"), partial(write_texts, rows.columns))
+    columns = zip(joining.schema.columns, rows.columns, strict=True)
     dropped = [found for column, coded in columns for found in dropped_by_reason(column.name, coded.dropped)]
     return ReadBlock(rows.number_of_rows, tuple(pieces), texts, tuple(dropped))
 
@@ -111,17 +111,17 @@ def _code_block(
     return CodedRows(rows.ids, rows.columns, len(found)), found
 
 
-def _partition_of_rows(plan: PartitionPlan, rows: CodedRows, places: Integers, block: int) -> Integers:
+def _partition_of_rows(
+    joining: Joining, number: int, rows: CodedRows, places: Integers, block: int
+) -> Integers:
     """Of each row: by its subject, or its content where that decides something; else its block's own."""
-    joining, number = plan.joining, plan.place.number
     if rows.ids is not None:
         return _by_subject(rows.ids, joining.choices, places, number)
     if not joining.chooses_by_content:
         return np.full(rows.number_of_rows, block, np.int64)
     contents = contents_of(rows, joining.schema, joining.choices)
-    return _assign_partitions(
-        joining.choices, joining.choices.of_content(contents, rows.number_of_rows), number
-    )
+    hashes = joining.choices.of_content(contents, rows.number_of_rows)
+    return _assign_partitions(joining.choices, hashes, number)
 
 
 def _by_subject(ids: RawColumn, choices: KeyedChoices, places: Integers, number: int) -> Integers:
@@ -154,47 +154,38 @@ class JoinedPartition:
     number: int
 
 
-def join_partition(plan: PartitionPlan, dictionary: StoredPart, inputs: PartitionInputs) -> JoinedPartition:
+def join_partition(
+    joining: Joining,
+    place: PartitionPlace,
+    repair: Callable[..., CodedRecords],
+    dictionary: StoredPart,
+    inputs: PartitionInputs,
+) -> JoinedPartition:
     """Join the rows of one partition, and hold its records to the constraints.
 
     It raises as `join_records` does.
     """
-    return run_with_cells(QueryResources(threads=1), partial(_join_pieces, plan, dictionary, inputs))
+    (number, pieces), columns = inputs, joining.schema.columns
 
+    def join(connection: duckdb.DuckDBPyConnection) -> JoinedPartition:
+        with dictionary.folder() as folder:
+            values = read_values(folder, len(columns))
+        reader = PieceReader(values, [column.is_multi_valued for column in columns])
+        for piece, texts in pieces:
+            with piece.folder() as rows_folder, texts.folder() as texts_folder:
+                reader.add(rows_folder, texts_folder)
+        rows, places = reader.finish(connection, has_ids=joining.subject is not None)
+        dropped: list[DroppedCells] = []
+        in_input = replace(joining, row_number=lambda row: joining.row_number(int(places[row])))
+        records = repair(join_records(rows, in_input, dropped.append), report_dropped=dropped.append)
+        held = tuple(
+            flag_held(records, index) if column.is_open else None
+            for index, column in enumerate(records.schema.columns)
+        )
+        part = place.store.put(place.key("records", number), records.write)
+        return JoinedPartition(part, records.facts, held, tuple(dropped), number)
 
-def _join_pieces(
-    plan: PartitionPlan,
-    dictionary: StoredPart,
-    inputs: PartitionInputs,
-    connection: duckdb.DuckDBPyConnection,
-) -> JoinedPartition:
-    joining, (number, pieces) = plan.joining, inputs
-    columns = joining.schema.columns
-    with dictionary.folder() as folder:
-        values = read_values(folder, len(columns))
-    reader = PieceReader(values, [column.is_multi_valued for column in columns])
-    for piece, texts in pieces:
-        with piece.folder() as rows_folder, texts.folder() as texts_folder:
-            reader.add(rows_folder, texts_folder)
-    rows, places = reader.finish(connection, has_ids=joining.subject is not None)
-    dropped: list[DroppedCells] = []
-    in_input = replace(joining, row_number=lambda row: joining.row_number(int(places[row])))
-    records = join_records(rows, in_input, dropped.append)
-    records = repair_records(records, plan.schema, dropped.append, plan.filled)
-    held = tuple(
-        _flag_held_values(records, index) if column.is_open else None
-        for index, column in enumerate(records.schema.columns)
-    )
-    part = plan.place.store.put(plan.place.key("records", number), records.write)
-    return JoinedPartition(part, records.facts, held, tuple(dropped), number)
-
-
-def _flag_held_values(records: CodedRecords, column: int) -> Flags:
-    held = np.zeros(len(records.values[column]) + 1, np.bool_)
-    for codes, of_slot in zip(records.slots, records.slot_columns, strict=True):
-        if of_slot == column:
-            held |= np.bincount(codes, minlength=len(held)) > 0
-    return held[1:]
+    return run_with_cells(QueryResources(threads=1), join)
 
 
 def settle_partitions(
@@ -204,8 +195,10 @@ def settle_partitions(
     facts = [partition.facts for partition in joined]
     whole = replace(facts[0], number_of_records=sum(own.number_of_records for own in facts))
     columns = range(len(whole.schema.columns))
-    held = zip(*(partition.held for partition in joined), strict=True)
-    found = [_unite_held_values(own, values) for own, values in zip(held, whole.values, strict=True)]
+    found: list[tuple[tuple[str, ...], Codes | None]] = []
+    for column, values in enumerate(whole.values):
+        held = [own for partition in joined if (own := partition.held[column]) is not None]
+        found.append(keep_held(values, np.logical_or.reduce(held)) if held else (values, None))
     codes = tuple(of_column for _, of_column in found)
     widths = [max(own.slot_columns.count(column) for own in facts) for column in columns]
     whole = replace(
@@ -231,21 +224,6 @@ def settle_partitions(
     return RecordTable(whole, parts, workers)
 
 
-def _unite_held_values(
-    flags: Sequence[Flags | None], values: tuple[str, ...]
-) -> tuple[tuple[str, ...], Codes | None]:
-    """The values that are held, and the new code of each old one; None where all are, or all are declared."""
-    known = [own for own in flags if own is not None]
-    if not known:
-        return values, None
-    held = np.logical_or.reduce(known)
-    if held.all():
-        return values, None
-    codes = np.zeros(len(values) + 1, code_type(int(held.sum())))
-    codes[1:][held] = np.arange(1, int(held.sum()) + 1)
-    return tuple(itertools.compress(values, held)), codes
-
-
 def _settle_partition(
     place: PartitionPlace,
     settled: tuple[CodedFacts, tuple[Codes | None, ...]] | None,
@@ -254,18 +232,9 @@ def _settle_partition(
     """A partition as all are. Args: settled: their facts, and by column the code of each earlier one."""
     if settled is None:
         return joined.part
-    facts, new_codes = settled
     with joined.part.folder() as folder:
         records = read_coded_records(folder)
-    slots: list[Codes] = []
-    for column, values in enumerate(facts.values):
-        own = [codes for codes, of in zip(records.slots, records.slot_columns, strict=True) if of == column]
-        table = new_codes[column]
-        own = own if table is None else [table[codes] for codes in own]
-        empty = np.zeros(records.number_of_records, code_type(len(values)))
-        slots += [*own, *[empty] * (facts.slot_columns.count(column) - len(own))]
-    found = replace(records, slots=tuple(slots), slot_columns=facts.slot_columns, values=facts.values)
-    return place.store.put(place.key("settled", joined.number), found.write)
+    return place.store.put(place.key("settled", joined.number), recoded(records, *settled).write)
 
 
 #: Blocks whose values are united at a time.
@@ -310,7 +279,7 @@ def encode_partitions(
     """
     joining = find_columns(source, schema, options)
     joining = replace(joining, row_number=partial(row_number, without_open_file(source)))
-    plan = PartitionPlan(schema, joining, options.filled, place)
+    repair = partial(repair_records, schema=schema, filled=options.filled)
     state = state_of(source)
     # What was kept of another file, which was there for a while, is not found.
     done = place.key("done", hashlib.sha256(options.key + repr(state).encode()).hexdigest()[:16])
@@ -331,7 +300,7 @@ def encode_partitions(
             progress=options.progress,
         )
         [blocks] = copying.each("copy", copy, [state])
-    for block in keeping.each("read", partial(read_block, plan), blocks):
+    for block in keeping.each("read", partial(read_block, joining, place), blocks):
         read.append(block)
         report("reading", len(read) / place.number)
     require_some(sum(block.rows for block in read), total=options.total)
@@ -344,7 +313,8 @@ def encode_partitions(
         (number, [(piece, block.texts) for block in read if (piece := block.pieces[number]) is not None])
         for number in range(place.number)
     ]
-    joined = list(keeping.each("join", partial(join_partition, plan, dictionary), inputs))
+    work = partial(join_partition, joining, place, repair, dictionary)
+    joined = list(keeping.each("join", work, inputs))
     found = settle_partitions(joined, place, keeping)
     if not options.total:
         require_distinct_headers(columns, found.facts.values[: len(columns)])
