@@ -102,7 +102,7 @@ def _init(parser: CommandParser) -> None:
 
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     words = (
-        f"  {word + (':' + detail if detail else ''):<20}{told}" for word, (detail, told) in WORDS.items()
+        f"  {word + (':' + detail if detail else ''):<20}{told}" for word, (detail, told, _) in WORDS.items()
     )
     parser.epilog = "\n".join(["what a column can be:", *words])
     parser.add_argument(

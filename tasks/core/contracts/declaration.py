@@ -103,7 +103,9 @@ class Declarations:
         self.written = {key: [n for n in names if n != EVERY_COLUMN] for key, names in by_key.items()}
         said: dict[str, dict[str, Any]] = {}
         for key, values in by_key.items():
-            by_name = values if isinstance(values, Mapping) else dict.fromkeys(values, True)
+            by_name: Mapping[str, Any] = (
+                values if isinstance(values, Mapping) else dict.fromkeys(values, True)
+            )
             for name, value in by_name.items():
                 kept = tuple(map(_KEPT_AS[key], value)) if key in _KEPT_AS else value
                 column = said.setdefault(name if name == EVERY_COLUMN else matching_name(name), {})

@@ -17,20 +17,29 @@ from tasks.core.tables.column_names import Encoding
 #: What may protect the people, as an option names it.
 ProtectionName = Literal["dp", "k_anonymity", "syndiffix"]
 
-#: Each word, what follows its colon ("" for nothing), and what it means.
+_A_LIST = "A,B,..."
+#: Each word, what follows its colon ("" for nothing), what it means, and what a column is then called.
 WORDS = {
-    "skip": ("", "leave the column out"),
-    "text": ("", "take its values as they stand, an open list"),
-    "bins": ("EDGES", "numbers in bins: at these edges, or without them at round ones that are proposed"),
-    "values": ("A,B,...", "these are all its values: a public list, as you know it without the table"),
-    "items": ("DELIMITER", "several items a cell, separated so"),
-    "prefix": ("N", "keep the first N characters of each cell"),
-    "year": ("FORMAT", "a date, cut to the year; a format such as %d.%m.%Y where it is not found"),
-    "month": ("FORMAT", "a date, cut to the month"),
-    "day": ("FORMAT", "a date, as the day"),
-    "hour": ("FORMAT", "a time, cut to the hour"),
-    "age": ("FORMAT or DAY", "a date of birth, turned into the age; a number, in bands of ages"),
-    "missing": ("A,B,...", "these words stand for a missing value; an empty list: none do"),
+    "skip": ("", "leave the column out", "not wanted"),
+    "text": ("", "take its values as they stand, an open list", "text"),
+    "bins": (
+        "EDGES",
+        "numbers in bins: at these edges, or without them at round ones that are proposed",
+        "number",
+    ),
+    "values": (
+        _A_LIST,
+        "these are all its values: a public list, as you know it without the table",
+        "public list",
+    ),
+    "items": ("DELIMITER", "several items a cell, separated so", "several items"),
+    "prefix": ("N", "keep the first N characters of each cell", "code"),
+    "year": ("FORMAT", "a date, cut to the year; a format such as %d.%m.%Y where it is not found", "date"),
+    "month": ("FORMAT", "a date, cut to the month", "date"),
+    "day": ("FORMAT", "a date, as the day", "date"),
+    "hour": ("FORMAT", "a time, cut to the hour", "time"),
+    "age": ("FORMAT or DAY", "a date of birth, turned into the age; a number, in bands of ages", "age"),
+    "missing": (_A_LIST, "these words stand for a missing value; an empty list: none do", ""),
 }
 
 

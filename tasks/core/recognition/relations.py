@@ -234,21 +234,14 @@ def _find_implications_between(source: SeenColumn, decided: SeenColumn) -> Itera
         share = elsewhere[:, most].sum() / elsewhere.sum() if elsewhere.any() else 1.0
         if share < _VARIES and share ** int(table[deciding].sum()) <= _BY_CHANCE:
             values = tuple(source.texts[place] for place in deciding)
-            yield _implication_relation(
-                source, decided, values, "" if most == decided.distinct else decided.texts[most]
-            )
-
-
-def _implication_relation(
-    source: SeenColumn, decided: SeenColumn, values: tuple[str, ...], text: str
-) -> Relation:
-    where: dict[str, object] = {source.name: list(values)}
-    declared = [("structuralZeros", where | {decided.name: {"not": [text] if text else []}})]
-    if text and decided.filled < decided.rows:
-        declared.append(("structuralZeros", where | {decided.name: [""]}))
-    said = " or ".join(map(repr, values))
-    words = f"{decided.name} is {repr(text) if text else 'empty'} where {source.name} is {said}"
-    return Relation(words, tuple(declared), decided.name, source.name, values)
+            text = "" if most == decided.distinct else decided.texts[most]
+            where: dict[str, object] = {source.name: list(values)}
+            declared = [("structuralZeros", where | {decided.name: {"not": [text] if text else []}})]
+            if text and decided.filled < decided.rows:
+                declared.append(("structuralZeros", where | {decided.name: [""]}))
+            said = " or ".join(map(repr, values))
+            words = f"{decided.name} is {repr(text) if text else 'empty'} where {source.name} is {said}"
+            yield Relation(words, tuple(declared), decided.name, source.name, values)
 
 
 def _count_pairs(source: SeenColumn, decided: SeenColumn) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:

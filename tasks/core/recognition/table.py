@@ -12,6 +12,7 @@ r"""A whole table: a file goes in, what it is and what each of its columns is co
 [('person', 'id'), ('age', 'age'), ('income', 'money')]
 """
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +30,7 @@ from tasks.core.recognition.columns import Context, recognise_column, treat_date
 from tasks.core.recognition.dates import date_column
 from tasks.core.recognition.dialect import Dialect, recognise_dialect
 from tasks.core.recognition.edges import AGE_BANDS, Edges, choose_edges, with_limits
-from tasks.core.recognition.init_answers import Correction, FileAnswers
+from tasks.core.recognition.init_answers import WORDS, Correction, FileAnswers
 from tasks.core.recognition.numbers import NumberColumn, has_decimal_comma, is_code_number, number_column
 from tasks.core.recognition.persons import Candidate, candidates
 from tasks.core.recognition.relations import columns_that_follow
@@ -52,25 +53,19 @@ _MOSTLY = 0.5
 _COARSER_DATES = {"day": ("month", "year"), "hour": (), "month": ("year",), "": ("month", "year")}
 
 
-@dataclass(frozen=True)
-class RecognisedTable:
-    """What was seen.
+@dataclass(frozen=True, kw_only=True)
+class RecognisedTable(Dialect):
+    """What was seen, of a file that is written so.
 
     Attributes:
         candidates: columns that may say whose row it is, the likeliest first.
         cells: of each column; sensitive.
-        doubt: why only a person can know whether the first line names the columns; empty: it is clear.
-        first: the cells of the first line, where that is in doubt; sensitive.
     """
 
-    source: InputFile
-    reasons: dict[str, str]
     columns: tuple[Recognised, ...]
     candidates: tuple[Candidate, ...]
     cells: tuple[SeenColumn, ...]
     context: Context
-    doubt: str
-    first: tuple[str, ...]
 
     @property
     def rows(self) -> int:
@@ -162,15 +157,12 @@ def recognise_table(
     columns = [_leave_out_ids(recognise_column(each, context), whose) for each in cells]
     columns = _share_missing_codes(columns, cells, context)
     columns = [*map(with_promises, columns, cells)]
-    single = [
-        each
-        for each, column in zip(cells, columns, strict=True)
-        if column.treatment.is_used and column.treatment.delimiter is None
-    ]
-    follows = columns_that_follow(single)
+    treatments = (column.treatment for column in columns)
+    is_single = [each.is_used and each.delimiter is None for each in treatments]
+    follows = columns_that_follow([*itertools.compress(cells, is_single)])
+    reasons = dialect.reasons | _describe_nameless_columns(dialect.source)
     return RecognisedTable(
-        source=dialect.source,
-        reasons=dialect.reasons | _describe_nameless_columns(dialect.source),
+        **vars(replace(dialect, reasons=reasons)),
         columns=tuple(
             _mark_dependent(column, *follows[column.name]) if column.name in follows else column
             for column in columns
@@ -178,8 +170,6 @@ def recognise_table(
         candidates=tuple(whose),
         cells=cells,
         context=context,
-        doubt=dialect.doubt,
-        first=dialect.first,
     )
 
 
@@ -252,22 +242,6 @@ def _is_day_first(cells: Sequence[SeenColumn], source: InputFile) -> bool:
     return votes > 0 or (votes == 0 and source.delimiter == ";")
 
 
-#: What a column is called by the word that somebody says of it.
-_SAID_KINDS = {
-    "skip": "not wanted",
-    "text": "text",
-    "bins": "number",
-    "values": "public list",
-    "items": "several items",
-    "prefix": "code",
-    "year": "date",
-    "month": "date",
-    "day": "date",
-    "hour": "time",
-    "age": "age",
-}
-
-
 def _correct_column(found: Recognised, said: Correction, cells: SeenColumn, context: Context) -> Recognised:
     """The column as the person says, who writes down what is public: a list of values is a public list.
 
@@ -303,7 +277,7 @@ def _correct_column(found: Recognised, said: Correction, cells: SeenColumn, cont
             treatment = _correct_bins(said, bare, kept, numbers)
         else:
             treatment = _correct_dates(said, bare, kept, context)
-    return Recognised(found.name, _SAID_KINDS[word], "you say so", treatment, is_said=True)
+    return Recognised(found.name, WORDS[word][2], "you say so", treatment, is_said=True)
 
 
 def _without_missing(

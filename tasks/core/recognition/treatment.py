@@ -53,7 +53,11 @@ class Treatment:
             return "left out"
         parts = _reading_words(self.reading)
         if self.number_format != PLAIN:
-            parts.append(f"read with {_format_words(self.number_format)}")
+            decimal, thousands = self.number_format.decimal, self.number_format.thousands
+            marks = ["a decimal comma"] if decimal == "," else []
+            marks += [f"{_MARKS[thousands]} between thousands"] if thousands else []
+            marks += ["(120.00) and 120.00- below zero"] if self.number_format.negative else []
+            parts.append(f"read with {' and '.join(marks)}")
         if self.bins is not None:
             parts.append(f"binned at {', '.join(format(edge, '.15g') for edge in self.bins)}")
         elif self.domain is not None:
@@ -141,10 +145,3 @@ def _reading_words(reading: CellReading) -> list[str]:
     elif reading.cut:
         parts.append(f"turned into the {reading.cut.replace('age on', 'age in years on')}")
     return parts
-
-
-def _format_words(number_format: NumberFormat) -> str:
-    decimal = "a decimal comma" if number_format.decimal == "," else ""
-    grouped = f"{_MARKS[number_format.thousands]} between thousands" if number_format.thousands else ""
-    negative = "(120.00) and 120.00- below zero" if number_format.negative else ""
-    return " and ".join(filter(None, (decimal, grouped, negative)))

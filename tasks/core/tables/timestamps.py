@@ -172,7 +172,7 @@ def _read_all(texts: pa.Array, patterns: tuple[str, ...]) -> _Read:
 def _read(texts: pa.Array, pattern: str) -> _Read:
     parts = pc.extract_regex(texts, pattern)
     matched = parts.is_valid().to_numpy(zero_copy_only=False)
-    fields = defaultdict(lambda: pa.nulls(len(texts), pa.string()))
+    fields: dict[str, pa.Array] = defaultdict(lambda: pa.nulls(len(texts), pa.string()))
     fields |= {field.name: parts.field(index) for index, field in enumerate(parts.type)}
     days, exists = _parse_days(fields)
     hour, minute, second = (_parse_digits(fields[name]) for name in ("hour", "minute", "second"))
