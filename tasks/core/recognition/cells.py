@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.core.arrays import Flags, Floats, Integers
-from tasks.core.errors import MarginaliaError
+from tasks.core.queries import QueryResources
 from tasks.core.records.cell_reading import AS_IT_STANDS, CellReading
+from tasks.core.records.cells import run_with_cells
 from tasks.core.records.value_texts import text_of_values
 from tasks.core.tables.batches import read_batches
 from tasks.core.tables.header import InputFile
@@ -143,12 +144,12 @@ def usual_ends(values: Floats, held: Integers, few: int) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def load_cells(connection: duckdb.DuckDBPyConnection, source: InputFile) -> list[SeenColumn]:
+def load_cells(source: InputFile) -> list[SeenColumn]:
     """Every column with a name, of the first `MOST_ROWS` rows. A list is written with bars between its items.
 
     Raises:
         InputError: the file can't be read as a table; the message carries no cell.
-        MarginaliaError: it needs more memory than there is.
+        ResourceLimit: it needs more memory than there is.
     """
     headers = source.headers
     positions = [position for position, name in enumerate(headers.names) if name]
@@ -159,21 +160,15 @@ def load_cells(connection: duckdb.DuckDBPyConnection, source: InputFile) -> list
         if rows >= MOST_ROWS:
             break
     kinds = headers.types or ("",) * len(headers.names)
-    failure = ""
-    try:
-        columns = {
+
+    def columns(connection: duckdb.DuckDBPyConnection) -> list[SeenColumn]:
+        parts = {
             place: [batch.column(batch.schema.get_field_index(str(place))) for batch in batches]
             for place in positions
         }
-        return [
-            _column(connection, headers.names[place], kinds[place], parts) for place, parts in columns.items()
-        ]
-    except (duckdb.Error, pa.ArrowException, MemoryError) as error:
-        failure = type(error).__name__
-    raise MarginaliaError(
-        f"The table could not be looked at ({failure}). Repair the file, or free memory; or write the "
-        "configuration by hand."
-    )
+        return [_column(connection, headers.names[place], kinds[place], parts[place]) for place in positions]
+
+    return run_with_cells(QueryResources(), columns)
 
 
 def _column(connection: duckdb.DuckDBPyConnection, name: str, kind: str, parts: list[pa.Array]) -> SeenColumn:

@@ -24,7 +24,6 @@ import numpy as np
 
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
-from tasks.core.queries import connect
 from tasks.core.recognition.cells import FEW, MOST_ROWS, SeenColumn, load_cells
 from tasks.core.recognition.columns import Context, recognise_column, treat_dates
 from tasks.core.recognition.dates import date_column
@@ -146,11 +145,9 @@ def recognise_table(
     Raises:
         InputError: the file can't be read as a table; the message carries no cell.
     """
-    dialect = (
-        Dialect(source, {"dialect": "as the configuration says"}) if source else recognise_dialect(path, said)
-    )
-    with connect() as connection:
-        cells = tuple(load_cells(connection, dialect.source))
+    as_declared = {"dialect": "as the configuration says"}
+    dialect = Dialect(source, as_declared) if source else recognise_dialect(path, said)
+    cells = tuple(load_cells(dialect.source))
     comma = any(map(has_decimal_comma, cells))
     context = Context(comma, _is_day_first(cells, dialect.source), today or date.today())
     whose = candidates(cells)

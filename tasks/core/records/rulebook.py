@@ -29,6 +29,8 @@ from tasks.core.records.dropped import BROKE_A_CONSTRAINT, DroppedCells, ReportD
 
 #: A year, or a year and a month, of ISO 8601.
 _MONTH = re.compile(r"\d{4}(-(0[1-9]|1[0-2]))?", re.ASCII)
+#: When it begins, in seconds: no calendar of Python's has it.
+_YEAR_10000 = 253_402_300_800
 #: A place on a scale: a number, and -1 or 1 where what ends there is just below or just above it.
 End = tuple[float, int]
 Ends = tuple[End, End]
@@ -61,19 +63,11 @@ def ends_of_text(text: str, column: Column, scale: OrderedScale) -> Ends | None:
 
 
 def _ends_of_months(text: str) -> Ends | None:
-    year, _, month = text.partition("-")
-    first = int(year) * 12 + (int(month) - 1 if month else 0)
-    after = first + (1 if month else 12)
-    if int(year) == 0:
+    if text.startswith("0000"):
         return None  # no calendar of Python's has it
-    return (_begin_of(first), 0), (_begin_of(after), -1)
-
-
-def _begin_of(month: int) -> float:
-    """When a month begins, counted from the year 0; what no calendar of Python's has never does."""
-    if month >= 10_000 * 12:
-        return float("inf")
-    return datetime(month // 12, month % 12 + 1, 1, tzinfo=UTC).timestamp()
+    first = np.datetime64(text)
+    begin, after = (float(at.astype("datetime64[s]").astype(np.int64)) for at in (first, first + 1))
+    return (begin, 0), (after if after < _YEAR_10000 else float("inf"), -1)
 
 
 def _ends_of_bins(edges: tuple[float, ...]) -> list[Ends]:

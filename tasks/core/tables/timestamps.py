@@ -189,7 +189,7 @@ def _read(texts: pa.Array, pattern: str) -> _Read:
     offset = _map_distinct(zone, _zone_offset)
     seconds = days * 86_400 + hour * 3600 + minute * 60 + second
     is_moment = matched & exists
-    micros += seconds * 10**6
+    micros = seconds * 10**6 + micros
     return _Read(micros, is_moment, has_zone & is_moment, offset, np.where(is_moment, digits, 0))
 
 
