@@ -15,8 +15,7 @@ import pyarrow.compute as pc
 from tasks.core.arrays import Flags, Floats, Integers
 from tasks.core.queries import QueryResources
 from tasks.core.records.cell_reading import AS_IT_STANDS, CellReading
-from tasks.core.records.cells import run_with_cells
-from tasks.core.records.value_texts import text_of_values
+from tasks.core.records.cells import CellCollector, RawColumn, run_with_cells
 from tasks.core.tables.batches import read_batches
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.texts import is_list
@@ -153,41 +152,31 @@ def load_cells(source: InputFile) -> list[SeenColumn]:
     """
     headers = source.headers
     positions = [position for position, name in enumerate(headers.names) if name]
-    batches, rows = [], 0
-    for batch in read_batches(source, positions):
-        batches.append(batch.slice(0, MOST_ROWS - rows))
-        rows += batches[-1].num_rows
-        if rows >= MOST_ROWS:
-            break
     kinds = headers.types or ("",) * len(headers.names)
 
-    def columns(connection: duckdb.DuckDBPyConnection) -> list[SeenColumn]:
-        parts = {
-            place: [batch.column(batch.schema.get_field_index(str(place))) for batch in batches]
-            for place in positions
-        }
-        return [_column(connection, headers.names[place], kinds[place], parts[place]) for place in positions]
+    def load(connection: duckdb.DuckDBPyConnection) -> list[SeenColumn]:
+        collectors = {place: CellCollector(connection) for place in positions}
+        rows = 0
+        for batch in read_batches(source, positions):
+            batch = batch.slice(0, MOST_ROWS - rows)
+            rows += batch.num_rows
+            for place, collector in collectors.items():
+                cells = batch.column(batch.schema.get_field_index(str(place)))
+                if is_list(cells.type):
+                    lists = cells.to_pylist()
+                    joined = [None if items is None else "|".join(map(str, items)) for items in lists]
+                    cells = pa.array(joined, pa.string())
+                collector.add(cells)
+            if rows >= MOST_ROWS:
+                break
+        return [_column(headers.names[at], kinds[at], collectors.pop(at).finish()) for at in positions]
 
-    return run_with_cells(QueryResources(), columns)
+    return run_with_cells(QueryResources(), load)
 
 
-def _column(connection: duckdb.DuckDBPyConnection, name: str, kind: str, parts: list[pa.Array]) -> SeenColumn:
-    if not parts:
-        return SeenColumn(name, (), np.zeros(0, np.int64), kind)
-    encoded = pa.chunked_array([_encoded(connection, part) for part in parts]).unify_dictionaries()
-    whole = encoded.combine_chunks()
-    distinct = pc.utf8_trim_whitespace(whole.dictionary.cast(pa.string())).dictionary_encode()
+def _column(name: str, kind: str, raw: RawColumn) -> SeenColumn:
+    distinct = pc.utf8_trim_whitespace(raw.cells).dictionary_encode()
     texts = distinct.dictionary.to_pylist()
-    places = np.append(distinct.indices.to_numpy(zero_copy_only=False).astype(np.int64), -1)
-    codes = places[whole.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
-    found = SeenColumn(name, tuple(texts), codes, kind)
+    places = np.append(-1, distinct.indices.fill_null(-1).to_numpy(zero_copy_only=False))
+    found = SeenColumn(name, tuple(texts), places[raw.places_of_rows()], kind)
     return found.where((found.held > 0) & flags(texts, bool))
-
-
-def _encoded(connection: duckdb.DuckDBPyConnection, part: pa.Array) -> pa.DictionaryArray:
-    if isinstance(part, pa.DictionaryArray):
-        return part
-    if is_list(part.type):
-        joined = [None if cell is None else "|".join(map(str, cell)) for cell in part.to_pylist()]
-        return pa.array(joined, pa.string()).dictionary_encode()
-    return text_of_values(connection, part).dictionary_encode()

@@ -234,7 +234,7 @@ def _recognise_dates(cells: SeenColumn, context: Context) -> Recognised | None:
     if found is None:
         return None
     is_birth = "birth" in meanings(cells.name)
-    if is_birth and found.has_short_years:
+    if is_birth and any("%y" in each for each in found.formats):
         why = (
             "dates of birth whose years of two digits don't say the century; where nobody was born before "
             f"1969, say --column {cells.name!r}=age:{found.formats[0]}"

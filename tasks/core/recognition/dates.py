@@ -54,10 +54,6 @@ class DateColumn:
         return _are_times(self.formats)
 
     @property
-    def has_short_years(self) -> bool:
-        return any("%y" in each for each in self.formats)
-
-    @property
     def written(self) -> str:
         return " or ".join(self.formats) if self.formats else "year-month-day"
 

@@ -7,12 +7,6 @@ Whether the first line names the columns, or is somebody's record, hangs on each
 hardly stand below it speaks for names (a word above numbers, a long one above codes of two letters), what
 stands there as well speaks for a record. A record that is taken for names is published with every release, so
 a person is asked where they don't tell.
-
->>> rows = [["Ana", "34"], ["Ben", "9"], ["Eve", "71"]]
->>> read_first_line([["name", "age"], *rows]).is_header
-True
->>> read_first_line([["Marta", "n/a"], *rows]).is_header
-False
 """
 
 import codecs

@@ -1,16 +1,4 @@
-r"""A whole table: a file goes in, what it is and what each of its columns is comes out, with reasons.
-
->>> import tempfile
->>> with tempfile.TemporaryDirectory() as folder:
-...     people = Path(folder, "people.csv")
-...     rows = "".join(f"p{i % 60};{i % 80};{i},5\n" for i in range(120))
-...     _ = people.write_text("person;age;income\n" + rows)
-...     found = recognise_table(people)
->>> found.source.delimiter, found.candidates[0].name
-(';', 'person')
->>> [(column.name, column.kind) for column in found.columns]
-[('person', 'id'), ('age', 'age'), ('income', 'money')]
-"""
+"""A whole table: a file goes in, what it is and what each of its columns is comes out, with reasons."""
 
 import itertools
 import re

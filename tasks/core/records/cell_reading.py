@@ -143,9 +143,8 @@ class CellReading:
 
     @classmethod
     def of(cls, declared: Mapping[str, Any]) -> "CellReading":
-        return cls(
-            **{key: tuple(value) if isinstance(value, list) else value for key, value in declared.items()}
-        )
+        listed = {key: tuple(value) for key, value in declared.items() if isinstance(value, list)}
+        return cls(**{**declared, **listed})
 
 
 def has_empty_fraction(text: str, decimal: str) -> bool:

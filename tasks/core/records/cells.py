@@ -63,9 +63,12 @@ class RawColumn:
     def number_of_rows(self) -> int:
         return sum(len(indices) for indices, _, _ in self.parts)
 
+    def places_of_rows(self) -> Codes:
+        """For each row the number of its cell, from 1; 0 where it has none."""
+        return self.coded(np.arange(1, len(self.cells) + 1, dtype=np.uint32), len(self.cells))
+
     def rows_of_cells(self) -> Integers:
-        places = self.coded(np.arange(1, len(self.cells) + 1, dtype=np.uint32), len(self.cells))
-        return np.bincount(places, minlength=len(self.cells) + 1)[1:]
+        return np.bincount(self.places_of_rows(), minlength=len(self.cells) + 1)[1:]
 
     def coded(self, codes: HalfWords, largest: int) -> Codes:
         """For each row the code of its cell. Args: largest: of all codes, which decides the type."""

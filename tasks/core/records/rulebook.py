@@ -472,15 +472,11 @@ def _with_derived_columns(records: CodedRecords, schema: Schema, instead: Mappin
     for derivation in schema.derivations:
         domain = schema.columns[derivation.column].domain or ()
         texts = (instead.get(derivation.decided_by, ""), *values[derivation.decided_by])
-        table = _codes([derivation.text(text) for text in texts], domain)
+        known = {value: code for code, value in enumerate(domain, start=1)}
+        table = np.array([known.get(derivation.text(text), 0) for text in texts], code_type(len(domain)))
         slots.append(table[slots[slot_columns.index(derivation.decided_by)]])
         slot_columns.append(derivation.column)
         values.append(domain)
     return replace(
         records, schema=schema, slots=tuple(slots), slot_columns=tuple(slot_columns), values=tuple(values)
     )
-
-
-def _codes(texts: Sequence[str], domain: tuple[str, ...]) -> Codes:
-    known = {value: code for code, value in enumerate(domain, start=1)}
-    return np.array([known.get(text, 0) for text in texts], code_type(len(domain)))

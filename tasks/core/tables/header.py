@@ -295,7 +295,7 @@ def _delimited_header(source: InputFile) -> list[str]:
     problem = ""
     try:
         dialect = source.delimiter, source.quote, source.escape
-        cells = next(cells_of_lines(_lines(text_lines(source.text())), *dialect, strict=True), [])
+        cells: list[str] = next(cells_of_lines(_lines(text_lines(source.text())), *dialect, strict=True), [])
         "".join(cells).encode("utf-8")  # bytes that are no UTF-8 were escaped, and fail here
         problem = "" if cells else "The input's first line must be its header, but is blank: write it there."
     except csv.Error:

@@ -1,9 +1,4 @@
-"""From an input to coded records in partitions, done by many workers.
-
-A worker reads a block: codes its rows by its own values, and parts them by a keyed hash. Another one joins
-the pieces of a partition under one dictionary. Last, all partitions get the values and slots that a record of
-any of them needs. Together they hold the records that `encode` makes of the whole table.
-"""
+"""From an input to coded records in partitions, done by many workers: the picture is the package's."""
 
 import hashlib
 import itertools
