@@ -392,6 +392,8 @@ class _Translation:
         self._contract = contract
         self._columns = list(schema.columns)
         self._subject = schema.subject_id
+        promised = [contract.column(column.name) for column in self._columns]
+        self._promised = [each or ContractColumn(name="") for each in promised]
         self._places = {matching_name(column.name): place for place, column in enumerate(self._columns)}
         described = [matching_name(column.name) for column in contract.columns]
         self._rank = {name: place for place, name in enumerate(described)}
@@ -442,11 +444,8 @@ class _Translation:
         return self._places[matching_name(name)]
 
     def _values(self, texts: Sequence[str], place: int) -> tuple[str, ...]:
-        column = self._columns[place]
-        promised = self._contract.column(column.name)
-        values, problems = named_values(
-            texts, column, is_numeric=promised is not None and promised.is_numeric
-        )
+        is_numeric = self._promised[place].is_numeric
+        values, problems = named_values(texts, self._columns[place], is_numeric=is_numeric)
         self.problems += problems
         return values
 
@@ -486,8 +485,7 @@ class _Translation:
     def _ordering(self, entry: ValueOrdering, lower: str, higher: str) -> Ordering:
         columns = self._place(lower), self._place(higher)
         later = max(columns, key=self._order)
-        promised = self._contract.column(lower)
-        scale = SCALES[promised.logical_type] if promised is not None else "number"
+        scale = SCALES.get(self._promised[columns[0]].logical_type, "number")
         for column in (self._columns[place] for place in columns):
             if column.domain and not ends_of_values(column, scale):
                 self.problems.append(
@@ -517,9 +515,7 @@ class _Translation:
         return self._rank.get(matching_name(self._columns[place].name), place)
 
     def _repair(self, place: int) -> str | None:
-        column = self._columns[place]
-        promised = self._contract.column(column.name)
-        repair = promised.repair if promised is not None else None
+        column, repair = self._columns[place], self._promised[place].repair
         if repair is not None and repair not in (column.domain or ()):
             self.problems.append(
                 f"the repair value {repair!r} of {column.name!r} must be one of its declared values"

@@ -151,27 +151,24 @@ class PartStore:
             self._attempt("be read", partial(self._storage.system.get_file, str(name), str(target)))
 
     def _write(self, work: Callable[[], object]) -> None:
-        try:
-            self._attempt("be written", work)
-        except FileNotFoundError:
-            pass
-        else:
-            return
-        raise StorageError(
+        missing = StorageError(
             f"The storage must have a place for {self.root}, but it has none: make the bucket first."
         )
+        self._attempt("be written", work, missing)
 
     def _key(self, key: str) -> str:
         return self._storage.key(f"{self.root.rstrip('/')}/{key}")
 
-    def _attempt(self, what: str, work: Callable[[], R]) -> R:
+    def _attempt(self, what: str, work: Callable[[], R], missing: Exception | None = None) -> R:
         """As `Storage.attempt`, tried again where the storage refuses: it may have too much to do."""
         for seconds in _SECONDS_BETWEEN_TRIES:
             try:
-                return self._storage.attempt(what, work)
-            except StorageError:
+                return self._storage.attempt(what, work, missing)
+            except StorageError as error:
+                if error is missing:
+                    raise
                 time.sleep(seconds)
-        return self._storage.attempt(what, work)
+        return self._storage.attempt(what, work, missing)
 
 
 @dataclass(frozen=True)

@@ -101,26 +101,25 @@ class Storage:
     def key(self, url: str) -> str:
         return str(self.system._strip_protocol(url))
 
-    def attempt(self, what: str, work: Callable[[], R]) -> R:
+    def attempt(self, what: str, work: Callable[[], R], missing: Exception | None = None) -> R:
         """What some work on the storage returns.
 
-        Raises:
-            StorageError: it failed; in our words.
-            FileNotFoundError: there is no such object.
+        Args: missing: raised where there is no such object; None: a FileNotFoundError.
+
+        Raises: StorageError: it failed; in our words.
         """
+        failure: Exception
         try:
             return work()
         except FileNotFoundError:
-            missing = True
-            why = ""
+            failure = missing or FileNotFoundError(self.url)
         except Exception as error:
-            missing, why = False, _error_code(error)
-        if missing:
-            raise FileNotFoundError(self.url)
-        raise StorageError(
-            f"The storage at {self.url} must answer, but it could not {what} ({why}). See whether it can be "
-            "reached from here, and whether the credentials in the environment may do that. Then run again."
-        )
+            failure = StorageError(
+                f"The storage at {self.url} must answer, but it could not {what} ({_error_code(error)}). See "
+                "whether it can be reached from here, and whether the credentials in the environment may do "
+                "that. Then run again."
+            )
+        raise failure  # outside the handlers: what the storage says may hold a key
 
 
 def _error_code(error: BaseException) -> str:

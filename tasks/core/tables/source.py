@@ -266,12 +266,8 @@ class RemoteFile(OpenedFile):
             raise InputError(f"The input must be a file, but {url} is a folder: name the file in it.")
 
     def _look(self) -> dict[str, Any]:
-        try:
-            info = self._storage.attempt("be looked at", lambda: self._storage.system.info(self._key))
-        except FileNotFoundError:
-            info = None
-        if info is None:
-            raise InputError(f"The input file {self._url} does not exist: correct its path.")
+        missing = InputError(f"The input file {self._url} does not exist: correct its path.")
+        info = self._storage.attempt("be looked at", lambda: self._storage.system.info(self._key), missing)
         marks = {
             name: str(info[name]) for name in ("ETag", "LastModified", "created", "mtime") if name in info
         }
@@ -292,17 +288,11 @@ class RemoteFile(OpenedFile):
         end = min(place + size, self.size)
         if place >= end:
             return b""
-        found: bytes = self._read(
-            "be read", lambda: self._storage.system.cat_file(self._key, start=place, end=end)
-        )
+        found: bytes = self._read(lambda: self._storage.system.cat_file(self._key, start=place, end=end))
         return found
 
-    def _read(self, what: str, work: Callable[[], R]) -> R:
-        try:
-            return self._storage.attempt(what, work)
-        except FileNotFoundError:
-            pass
-        raise changed_meanwhile()
+    def _read(self, work: Callable[[], R]) -> R:
+        return self._storage.attempt("be read", work, changed_meanwhile())
 
     def fetch(self, folder: Path | None) -> None:
         """Copy it into a file that has no name.
@@ -314,9 +304,9 @@ class RemoteFile(OpenedFile):
         if self._descriptor >= 0:
             return
         with tempfile.TemporaryFile(dir=folder) as copy:
-            reader = self._read("be read", lambda: self._storage.system.open(self._key, "rb"))
+            reader = self._read(lambda: self._storage.system.open(self._key, "rb"))
             with reader:
-                while block := self._read("be read", lambda: reader.read(_BLOCK)):
+                while block := self._read(lambda: reader.read(_BLOCK)):
                     copy.write(block)
             copy.flush()
             if copy.tell() != self.size or self._look() != self._facts:
