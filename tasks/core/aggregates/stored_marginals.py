@@ -95,7 +95,7 @@ class MarginalFacts:
         }
         text = json.dumps(body, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
         (folder / "marginals.json").write_text(text, encoding="utf-8")
-        write_dictionary(self.values, folder / "dictionary.parquet")
+        write_dictionary(self.values, folder)
 
 
 @functools.lru_cache(maxsize=64)
@@ -122,7 +122,7 @@ def read_marginals(folder: Path) -> Marginals:
     facts = MarginalFacts(
         schema=schema,
         slot_columns=tuple(body["slot_columns"]),
-        values=read_dictionary(folder / "dictionary.parquet", len(schema.columns)),
+        values=read_dictionary(folder, len(schema.columns)),
         number_of_records=body["number_of_records"],
         longest=body["longest"],
     )

@@ -28,7 +28,6 @@ from tasks.core.records.dropped import (
     OUTSIDE,
     REASONS,
 )
-from tasks.core.records.kernels import mark_codes
 from tasks.core.records.value_texts import holds_lists, split_items, texts_or_lists
 from tasks.core.tables.column_names import output_spelling
 from tasks.core.tables.number_format import PLAIN, NumberFormat, sides_of_limits
@@ -104,7 +103,7 @@ class CellCollector:
         if indices.null_count:
             indices = indices.fill_null(size)
         rows = indices.to_numpy().astype(code_type(size))
-        mark_codes(rows, self._used[-1])
+        self._used[-1] |= np.bincount(rows, minlength=size + 1) > 0
         self._parts.append((rows, self._size - size, size))
 
     def finish(self) -> RawColumn:

@@ -26,8 +26,9 @@ import pyarrow.parquet as pq
 from tasks.core.arrays import Codes, Flags, Words
 from tasks.core.errors import InternalError
 from tasks.core.records.columns import Schema
-from tasks.core.records.kernels import mark_codes
 from tasks.core.stored_files import read_parquet
+
+_DICTIONARY = "dictionary.parquet"
 
 
 def code_type(size: int) -> type[np.unsignedinteger]:
@@ -95,7 +96,7 @@ def flag_held(records: CodedRecords, column: int) -> Flags:
     held = np.zeros(len(records.values[column]) + 1, dtype=np.bool_)
     for codes, of_slot in zip(records.slots, records.slot_columns, strict=True):
         if of_slot == column:
-            mark_codes(codes, held)
+            held |= np.bincount(codes, minlength=len(held)) > 0
     return held[1:]
 
 
@@ -138,7 +139,7 @@ def with_held_values(records: CodedRecords) -> CodedRecords:
     return recoded(records, facts, [codes for _, codes in found])
 
 
-def write_dictionary(values: tuple[tuple[str, ...], ...], path: Path) -> None:
+def write_dictionary(values: tuple[tuple[str, ...], ...], folder: Path) -> None:
     sizes = [len(column) for column in values]
     table = pa.table(
         {
@@ -147,12 +148,12 @@ def write_dictionary(values: tuple[tuple[str, ...], ...], path: Path) -> None:
             "value": pa.array([value for column in values for value in column], pa.string()),
         }
     )
-    pq.write_table(table, path, compression="zstd")
+    pq.write_table(table, folder / _DICTIONARY, compression="zstd")
 
 
-def read_dictionary(path: Path, number_of_columns: int) -> tuple[tuple[str, ...], ...]:
+def read_dictionary(folder: Path, number_of_columns: int) -> tuple[tuple[str, ...], ...]:
     values: list[list[str]] = [[] for _ in range(number_of_columns)]
-    dictionary = read_parquet(path)
+    dictionary = read_parquet(folder / _DICTIONARY)
     columns = dictionary["column_id"].to_pylist()
     for column, value in zip(columns, dictionary["value"].to_pylist(), strict=True):
         values[column].append(value)
@@ -177,12 +178,12 @@ class CodedFacts:
     def read(cls, folder: Path, number_of_records: int, *, has_tags: bool) -> "CodedFacts":
         schema = Schema.from_json((folder / "schema.json").read_text(encoding="utf-8"))
         slot_columns = tuple(json.loads((folder / "slots.json").read_text(encoding="utf-8")))
-        values = read_dictionary(folder / "dictionary.parquet", len(schema.columns))
+        values = read_dictionary(folder, len(schema.columns))
         return cls(schema, slot_columns, values, number_of_records, has_tags)
 
     def write(self, folder: Path) -> None:
         """Write dictionary, schema and slots, which `read` reads."""
-        write_dictionary(self.values, folder / "dictionary.parquet")
+        write_dictionary(self.values, folder)
         (folder / "schema.json").write_text(self.schema.to_json(), encoding="utf-8")
         (folder / "slots.json").write_text(json.dumps(self.slot_columns), encoding="utf-8")
 

@@ -80,9 +80,12 @@ def group_by_subject(
             "leave subject_id out.",
             operator_detail=row_number(int(missing[0])),
         )
-    rows, starts, of_record = _group_by_first_row(subjects, len(encoded.dictionary))
-    identities = choices.of_texts("subject", encoded.dictionary)[of_record - 1]
-    return Records(rows, starts, identities)
+    kept = np.flatnonzero(subjects)
+    records = pa.array(subjects[kept]).dictionary_encode()  # in the order of their first rows
+    numbers, of_record = records.indices.to_numpy(), records.dictionary.to_numpy().astype(np.int64)
+    rows = kept[np.argsort(numbers, kind="stable")]
+    starts = np.append(0, np.cumsum(np.bincount(numbers, minlength=len(of_record))))
+    return Records(rows, starts, choices.of_texts("subject", encoded.dictionary)[of_record - 1])
 
 
 def normalised_ids(cells: pa.Array) -> pa.Array:
@@ -93,25 +96,6 @@ def normalised_ids(cells: pa.Array) -> pa.Array:
         lowered = [None if cell is None else cell.strip().lower() for cell in cells.to_pylist()]
         texts = pa.array(lowered, pa.large_string())
     return pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
-
-
-def _group_by_first_row(subjects: Codes, number_of_subjects: int) -> tuple[Integers, Integers, Integers]:
-    number_of_rows = len(subjects)
-    first = np.full(number_of_subjects + 1, number_of_rows, dtype=np.int64)
-    # Written backwards, so that what stays is the first row.
-    first[subjects[::-1]] = np.arange(number_of_rows)[::-1]
-    first[0] = number_of_rows
-    by_first = np.argsort(first, kind="stable")
-    of_record = by_first[: np.count_nonzero(first < number_of_rows)]
-    rank = np.full(number_of_subjects + 1, -1, dtype=np.int64)
-    rank[of_record] = np.arange(len(of_record))
-    records = rank[subjects]
-    kept = np.flatnonzero(records >= 0)
-    if len(kept) == len(of_record):
-        return kept, np.arange(len(kept) + 1), of_record
-    rows = kept[np.argsort(records[kept], kind="stable")]
-    counts = np.bincount(records[kept], minlength=len(of_record))
-    return rows, np.append(0, np.cumsum(counts)), of_record
 
 
 def row_hashes(records: Records, contents: Iterable[tuple[Codes, Words]], choices: KeyedChoices) -> Words:

@@ -104,12 +104,6 @@ def fold_hashes(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def mark_codes(codes, seen) -> None:  # type: ignore[no-untyped-def]
-    for row in range(len(codes)):
-        seen[codes[row]] = True
-
-
-@njit(cache=True)
 def join_values(rows: Integers, starts: Integers, codes, hashes: Words):  # type: ignore[no-untyped-def]
     """One code for each group of rows: that of the row with the smallest hash of those that have one.
 

@@ -22,6 +22,9 @@ from tasks.core.arrays import Codes, Integers, Words
 from tasks.core.errors import InternalError
 from tasks.core.records.kernels import fold_hashes, pair_hashes, text_hashes
 
+#: Of numbers of 64 bits with a sign.
+_MOST_GROUPS = 2**62
+
 
 class KeyedChoices:
     """The hashes of one workspace; a hash is of its own text alone, wherever the text stands."""
@@ -59,7 +62,7 @@ class KeyedChoices:
                 for. Equal codes must mean equal content.
         """
         state = self.of_content(contents, number_of_rows)
-        occurrences = _occurrences(state, [codes for codes, _ in contents])
+        occurrences = _occurrences([codes for codes, _ in contents], number_of_rows)
         return self.of_pairs("occurrence", state, occurrences)
 
     def of_rows(self, contents: Iterable[tuple[Codes, Words]], subjects: Words) -> Words:
@@ -75,40 +78,27 @@ class KeyedChoices:
         return state
 
 
-def _occurrences(state: Words, contents: Sequence[Codes]) -> Words:
+def _occurrences(contents: Sequence[Codes], number_of_rows: int) -> Words:
     """For each row how many earlier rows have the same content, told by the codes themselves.
 
-    >>> town = np.array([1, 2, 1, 1], np.uint8)  # Lille, Lyon, Lille, Lille
-    >>> _occurrences(town.astype(np.uint64), [town]).tolist()
+    >>> _occurrences([np.array([1, 2, 1, 1], np.uint8)], 4).tolist()  # Lille, Lyon, Lille, Lille
     [0, 0, 1, 2]
     """
-    order = np.argsort(state, kind="stable")
-    same_hash = state[order[1:]] == state[order[:-1]]
-    same = same_hash.copy()
+    groups, size = np.zeros(number_of_rows, np.int64), 1
     for codes in contents:
-        same &= codes[order[1:]] == codes[order[:-1]]
-    places = np.arange(len(order))
-    starts = np.append(True, ~same_hash)[: len(order)]
-    result = np.zeros(len(order), dtype=np.uint64)
-    # A row's place in its run of equal hashes; the sort is stable, so earlier rows come first.
-    result[order] = (places - np.maximum.accumulate(np.where(starts, places, 0))).astype(np.uint64)
-    for row in np.flatnonzero(same_hash & ~same):
-        _count_exactly(order, np.flatnonzero(starts), int(row), contents, result)
+        width = int(codes.max(initial=0)) + 1
+        if size * width > _MOST_GROUPS:
+            groups = _numbered(groups)
+            size = int(groups.max(initial=0)) + 1
+        groups, size = groups * width + codes, size * width
+    groups = _numbered(groups)
+    order = np.argsort(groups, kind="stable")  # so that earlier rows come first
+    sizes = np.bincount(groups)
+    result = np.zeros(number_of_rows, dtype=np.uint64)
+    result[order] = np.arange(number_of_rows) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return result
 
 
-def _count_exactly(
-    order: Integers,
-    starts: Integers,
-    place: int,
-    contents: Sequence[Codes],
-    result: Words,
-) -> None:
-    """Count a run of equal hashes that holds different contents (a collision) by content."""
-    run = int(np.searchsorted(starts, place, side="right")) - 1
-    end = int(starts[run + 1]) if run + 1 < len(starts) else len(order)
-    seen: dict[tuple[int, ...], int] = {}
-    for row in order[int(starts[run]) : end]:
-        content = tuple(int(codes[row]) for codes in contents)
-        result[row] = seen.get(content, 0)
-        seen[content] = int(result[row]) + 1
+def _numbered(groups: Integers) -> Integers:
+    """Equal numbers again, but from 0 and none left out."""
+    return np.asarray(pa.array(groups).dictionary_encode().indices.to_numpy(), np.int64)

@@ -210,14 +210,10 @@ def _parquet(
 
 
 def _row_groups(metadata: pq.FileMetaData, rows: range) -> tuple[list[int], int]:
-    groups, first, row = list[int](), 0, 0
-    for group in range(metadata.num_row_groups):
-        after = row + metadata.row_group(group).num_rows
-        if row < rows.stop and after > rows.start:
-            first = first if groups else row
-            groups.append(group)
-        row = after
-    return groups, first
+    sizes = np.array([metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)], int)
+    ends = np.cumsum(sizes)
+    groups = np.flatnonzero((ends - sizes < rows.stop) & (ends > rows.start))
+    return groups.tolist(), int((ends - sizes)[groups[0]]) if len(groups) else 0
 
 
 def _delimited(

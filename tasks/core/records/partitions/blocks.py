@@ -29,7 +29,7 @@ from pyarrow import feather
 
 from tasks.core.arrays import Codes, Integers, StageDone
 from tasks.core.parts.store import PartStore, StoredPart
-from tasks.core.records.cells import CellCollector, CodedColumn, CodedRows, ItemCells, RawColumn, SingleCells
+from tasks.core.records.cells import CellCollector, CodedColumn, CodedRows, ItemCells, SingleCells
 from tasks.core.records.coded import code_type, read_dictionary, write_dictionary
 from tasks.core.records.dropped import REASONS
 from tasks.core.stored_files import read_parquet
@@ -153,7 +153,8 @@ def write_piece(rows: CodedRows, places: Integers, chosen: Integers | slice, fol
     """Write some rows of a block; of a slice of all rows nothing is copied."""
     columns: dict[str, pa.Array] = {ROW: pa.array(places[chosen])}
     if rows.ids is not None:
-        columns[_ID] = _ids_of(rows.ids, chosen)
+        own = rows.ids.places_of_rows()[chosen].astype(np.int64) - 1
+        columns[_ID] = rows.ids.cells.take(pa.array(own, mask=own < 0))
     for index, column in enumerate(rows.columns):
         codes = column.codes if isinstance(column, SingleCells) else column.cells
         columns[f"column_{index}"] = pa.array(codes[chosen])
@@ -161,23 +162,13 @@ def write_piece(rows: CodedRows, places: Integers, chosen: Integers | slice, fol
     feather.write_feather(pa.table(columns), folder / _ROWS, compression="lz4")
 
 
-def _ids_of(ids: RawColumn, chosen: Integers | slice) -> pa.Array:
-    numbers = np.arange(1, len(ids.cells) + 1, dtype=np.uint32)
-    places = ids.coded(numbers, len(ids.cells))[chosen].astype(np.int64) - 1
-    return ids.cells.take(pa.array(places, mask=places < 0))
-
-
 def write_texts(columns: Sequence[CodedColumn], folder: Path) -> None:
     """Write what the codes of a block stand for: values, and of multi-valued columns the cells' items."""
-    write_dictionary(tuple(column.values for column in columns), folder / "dictionary.parquet")
+    write_dictionary(tuple(column.values for column in columns), folder)
     for index, column in enumerate(columns):
         if isinstance(column, ItemCells):
             lists = pa.LargeListArray.from_arrays(pa.array(column.starts), pa.array(column.items))
             pq.write_table(pa.table({"items": lists}), folder / f"{_SETS}_{index}.parquet")
-
-
-def read_values(folder: Path, number_of_columns: int) -> Values:
-    return read_dictionary(folder / "dictionary.parquet", number_of_columns)
 
 
 class PieceReader:
@@ -194,7 +185,7 @@ class PieceReader:
     def add(self, piece: Path, texts: Path) -> None:
         """Args: piece: its rows. texts: what their block's codes stand for."""
         table = feather.read_table(piece / _ROWS, memory_map=False)
-        values = read_values(texts, len(self._values))
+        values = read_dictionary(texts, len(self._values))
         self._places.append(table[ROW].to_numpy())
         if _ID in table.column_names:
             self._ids.append(table[_ID].combine_chunks())

@@ -21,6 +21,7 @@ from tasks.core.records.coded import (
     flag_held,
     keep_held,
     read_coded_records,
+    read_dictionary,
     recoded,
     write_dictionary,
 )
@@ -36,7 +37,6 @@ from tasks.core.records.partitions.blocks import (
     Values,
     blocks_in_place,
     copy_blocks,
-    read_values,
     state_of,
     without_open_file,
     write_piece,
@@ -164,7 +164,7 @@ def join_partition(
 
     def join(connection: duckdb.DuckDBPyConnection) -> JoinedPartition:
         with dictionary.folder() as folder:
-            values = read_values(folder, len(columns))
+            values = read_dictionary(folder, len(columns))
         reader = PieceReader(values, [column.is_multi_valued for column in columns])
         for piece, texts in pieces:
             with piece.folder() as rows_folder, texts.folder() as texts_folder:
@@ -253,7 +253,7 @@ def _values_of_blocks(opened: tuple[bool, ...], texts: Sequence[StoredPart]) -> 
     seen: list[set[str]] = [set() for _ in opened]
     for part in texts:
         with part.folder() as folder:
-            for own, values, is_open in zip(seen, read_values(folder, len(opened)), opened, strict=True):
+            for own, values, is_open in zip(seen, read_dictionary(folder, len(opened)), opened, strict=True):
                 own.update(values if is_open else ())
     return seen
 
@@ -301,9 +301,7 @@ def encode_partitions(
     require_some(sum(block.rows for block in read), total=options.total)
     columns = joining.schema.columns
     values = unite_values(columns, [block.texts for block in read], keeping)
-    dictionary = place.store.put(
-        place.key("values"), lambda into: write_dictionary(values, into / "dictionary.parquet")
-    )
+    dictionary = place.store.put(place.key("values"), partial(write_dictionary, values))
     inputs = [
         (number, [(piece, block.texts) for block in read if (piece := block.pieces[number]) is not None])
         for number in range(place.number)
