@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -183,11 +183,9 @@ class StoredPart:
     key: str
     sha256: str = field(repr=False)
 
-    @contextmanager
-    def folder(self) -> Iterator[Path]:
+    def folder(self) -> AbstractContextManager[Path]:
         """Its files, for as long as they are read (see `PartStore.folder`)."""
-        with self.store.folder(self.key, self.sha256) as folder:
-            yield folder
+        return self.store.folder(self.key, self.sha256)
 
 
 def _require_unchanged(folder: Path, sha256: str, key: str) -> Path:

@@ -123,8 +123,8 @@ def recognise_dialect(path: Path, said: FileAnswers | None = None) -> Dialect:
     for_excel = len(text.separator)  # its line is one of those above the table, where there are others
     given = said.skip_lines
     above = _count_title_lines(read) if given is None else given - min(for_excel, abs(given))
-    lines = [record for record in read if record.line >= above] or [_Record(0, [""])]
-    records = [record.cells for record in lines]
+    lines = [(line, cells) for line, cells in read if line >= above] or [(0, [""])]
+    records = [cells for _, cells in lines]
     why = f"cells in each of the first records: {len(records[0])}"
     why = "the file's line for Excel says so" if text.separator else why
     tell("delimiter", _DELIMITERS.get(delimiter, repr(delimiter)), why, is_said=said.delimiter)
@@ -139,7 +139,7 @@ def recognise_dialect(path: Path, said: FileAnswers | None = None) -> Dialect:
     names = () if first.is_header else tuple(f"column_{place}" for place in range(1, len(records[0]) + 1))
     reasons["header"] = f"{'the first line' if first.is_header else 'none'}: {first.why}"
     if first.is_header and len(lines) > 1 and (names := _number_equal_names(records[0])):
-        above = lines[1].line  # the names are declared in place of their line
+        above, _ = lines[1]  # the names are declared in place of their line
         reasons["names"] = f"some were the same but for case and blanks: they are now {', '.join(names)}"
     found = source.read_as(
         delimiter=delimiter,
@@ -226,32 +226,25 @@ def _find_quote(start: str) -> str:
     return "'" if single > 5 and single > 5 * double else '"'
 
 
-@dataclass(frozen=True)
-class _Record:
-    """One record. Attributes: line: so many lines stand above it."""
-
-    line: int
-    cells: list[str]
-
-    @property
-    def filled(self) -> int:
-        return sum(bool(cell.strip()) for cell in self.cells)
+#: How many lines stand above a record, and its cells.
+_Record = tuple[int, list[str]]
 
 
 def _count_title_lines(records: Sequence[_Record]) -> int:
     """How many lines stand above the table, as a title does: nearly empty ones, and a header below them."""
     usual = _usual_width(records)
     most = usual * _TITLE_SHARE
-    if usual < _LEAST_WIDTH or records[0].filled > most:
+    filled = [(line, list(filter(None, map(str.strip, cells)))) for line, cells in records[:_MOST_ABOVE]]
+    if usual < _LEAST_WIDTH or len(filled[0][1]) > most:
         return 0
-    first = next((record for record in records[:_MOST_ABOVE] if record.filled > most), None)
-    if first is None or any(_DATA.fullmatch(cell.strip()) for cell in first.cells) or first.filled < 2 * most:
+    first, cells = next(((line, cells) for line, cells in filled if len(cells) > most), (0, []))
+    if any(map(_DATA.fullmatch, cells)) or len(cells) < 2 * most:
         return 0  # of a table that names few of its columns, or has no header
-    return first.line
+    return first
 
 
 def _usual_width(records: Sequence[_Record]) -> int:
-    return Counter(len(record.cells) for record in records).most_common(1)[0][0]
+    return Counter(len(cells) for _, cells in records).most_common(1)[0][0]
 
 
 def _find_delimiter_and_escape(
@@ -261,14 +254,14 @@ def _find_delimiter_and_escape(
 
     Args: delimiter: as it is known; empty: it is found. is_whole: the start is all of the file.
     """
-    best, most = (delimiter or ",", escape or quote, [_Record(0, [""])]), 0.0
+    best, most = (delimiter or ",", escape or quote, [(0, [""])]), 0.0
     signs = [escape] if escape else _possible_escapes(start, quote)
     for one, sign in itertools.product([delimiter] if delimiter else _DELIMITERS, signs):
         records = _read_records(start, quote, one, sign, is_whole=is_whole)
         if not records:
             continue
         usual = _usual_width(records)
-        agreeing = sum(len(record.cells) == usual for record in records) / len(records)
+        agreeing = sum(len(cells) == usual for _, cells in records) / len(records)
         # Records that all agree beat any that don't; then the more cells, the better.
         worth = (agreeing == 1) * 10_000 + agreeing * 100 + min(usual, 90) if usual > 1 else 0.5
         if worth > most:
@@ -294,7 +287,7 @@ def _read_records(start: str, quote: str, delimiter: str, escape: str, *, is_who
     try:
         reader = cells_of_lines(io.StringIO(start, newline=""), delimiter, quote, escape)
         for cells, _ in zip(reader, range(_SNIFFED_RECORDS), strict=False):
-            records += [_Record(line, cells)] if any(cells) else []
+            records += [(line, cells)] if any(cells) else []
             line = reader.line_num
     except csv.Error:  # a cell of enormous length
         return records
