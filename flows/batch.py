@@ -10,7 +10,7 @@ from pathlib import Path
 from flows.showcase import showcase
 from flows.steps.guarded_flow import guarded_flow
 from tasks.batch.budget import require_budget
-from tasks.batch.file import Batch, BatchRun, read_batch, require_inputs
+from tasks.batch.file import Batch, read_batch, require_inputs
 from tasks.batch.group import COMPARISON, Failed, join_group, link_run, require_free_names, write_failures
 from tasks.core.errors import BatchFailed, InputError, MarginaliaError
 from tasks.failures import log_unexpected
@@ -52,7 +52,10 @@ def batch_steps(asked: Batch) -> dict[str, str]:
                 run.configuration, last
             )
         except Exception as error:
-            failed.append(_describe_failure(workspace, run, error))
+            known = error if isinstance(error, MarginaliaError) else log_unexpected(workspace, error)
+            detail = known.operator_detail if isinstance(known, InputError) else ""
+            why = tuple(str(known).splitlines())
+            failed.append(Failed(run.group, run.folder_name, known.exit_code, why, detail))
             for line in failed[-1].lines:  # the last may be for the operator alone
                 say(f"  {line}")
             tell_log(f"ATTENTION: {failed[-1].name} failed ({failed[-1].kind}): {' '.join(failed[-1].why)}")
@@ -88,9 +91,3 @@ def _batch_failure(workspace: Workspace, failed: list[Failed], number: int, grou
         "Correct what failed and run the batch again: finished runs are kept, and no draw is charged twice."
     )
     return BatchFailed("\n".join(lines))
-
-
-def _describe_failure(workspace: Workspace, run: BatchRun, error: Exception) -> Failed:
-    known = error if isinstance(error, MarginaliaError) else log_unexpected(workspace, error)
-    detail = known.operator_detail if isinstance(known, InputError) else ""
-    return Failed(run.group, run.folder_name, known.exit_code, tuple(str(known).splitlines()), detail)

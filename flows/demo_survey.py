@@ -15,24 +15,9 @@ import numpy as np
 
 Answers = dict[str, str]
 
-HEADER = (
-    "respondent",
-    "district",
-    "age",
-    "household",
-    "housing",
-    "work",
-    "occupation",
-    "travel",
-    "commute_minutes",
-    "health",
-    "satisfaction",
-    "services",
-    "concern",
-)
-
 #: Weights of all answers, in the order in which they are drawn.
 _WEIGHTS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+HEADER: tuple[str, ...] = tuple(_WEIGHTS["header"])
 
 
 class _Chance:

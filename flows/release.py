@@ -94,7 +94,9 @@ def _read_request(
     label = vintage or scheduled
     changes = apply_overrides({}, overrides) | ({"vintage": label} if label else {})
     if is_batch(body):
-        asked = _limit_stages(read_batch(place, changes), last)
+        asked = read_batch(place, changes)
+        stages = tuple(stage for stage in asked.stages if reaches(last, stage))
+        asked = replace(asked, stages=stages or STAGES[:1])  # the first is always done
         _require_named([run.configuration for run in asked.runs])
         require_inputs(asked)
         return asked
@@ -120,12 +122,6 @@ def _enter_folder() -> None:
 def _require_named(configurations: Sequence[RunConfiguration]) -> None:
     if any(asked.protection.is_drawn_once and asked.vintage is None for asked in configurations):
         raise ParameterError(_NO_VINTAGE)
-
-
-def _limit_stages(asked: Batch, last: str) -> Batch:
-    """A batch without the stages after one; its file may ask for fewer, and the first is always done."""
-    stages = tuple(stage for stage in asked.stages if reaches(last, stage))
-    return replace(asked, stages=stages or STAGES[:1])
 
 
 #: A run that was killed gives its turn back after so long, the least that the server admits.

@@ -59,11 +59,11 @@ def _run_stages(workspace: Workspace, configuration: RunConfiguration, last: str
         release = release_steps(run, configuration, measured.measurement, built, made_from)
         record_release_for_reuse(workspace, measured, release)
         if configuration.evaluate_sensitive and sensitive:
-            places["aggregate"] = aggregate_step(configuration, measured).key
+            places["aggregate"] = aggregate_step(measured).key
         if configuration.evaluate_sensitive and sensitive and reaches(last, "evaluate"):
-            places["evaluation"] = evaluate_steps(configuration, measured, built).key
+            places["evaluation"] = evaluate_steps(measured, built).key
         if sensitive and reaches(last, "evaluate"):
-            utility = utility_steps(configuration, measured, built)
+            utility = utility_steps(measured, built)
             places |= {} if utility is None else {"utility": utility.key}
     return places | {"release": release.key}
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from flows.steps.guarded_flow import guarded_flow
+from flows.steps.measure import begin_run, tell_of_private_releases
 from flows.steps.publish import build_table_steps, opened_run, release_steps
 from tasks.configuration.model import RunConfiguration
 from tasks.core.syndiffix.bins import kind_of, public_edges
@@ -24,7 +25,6 @@ from tasks.engine import current_engine, engine_of
 from tasks.messages import say, tell
 from tasks.plan.describe import RunFacts, describe, tell_notes
 from tasks.plan.input_file import announce_if_late
-from tasks.plan.resources import query_resources
 from tasks.plan.syndiffix import (
     NOTES,
     Selection,
@@ -38,9 +38,8 @@ from tasks.public.summary import tell_unchanged
 from tasks.request import STAGES, UNCHANGED, reaches, scheduled_date
 from tasks.sensitive.contract_check import judge_contract
 from tasks.sensitive.evaluate import UtilitySettings, measure_worth
-from tasks.sensitive.hand_over import list_recorded_heads
 from tasks.sensitive.read import locate_table, report_dropped_cells
-from tasks.sensitive.record import compare_with_last, keep_configuration
+from tasks.sensitive.record import compare_with_last
 from tasks.sensitive.retention import apply_retention
 from tasks.sensitive.syndiffix.steps import (
     TableEvaluation,
@@ -58,11 +57,6 @@ from tasks.sensitive.syndiffix.steps import (
 from tasks.sensitive.syndiffix.trees import TABLE, Origin, Part, release_trees
 from tasks.sensitive.unchanged import PlannedOutput, find_equal_output, record_output
 from tasks.storage import RunWorkspace, StoredTable, Workspace
-
-_BOTH_REGIMES = (
-    "ATTENTION: this dataset also has differentially private releases. Their guarantee and their common cap "
-    "do not cover this release of SynDiffix."
-)
 
 
 @guarded_flow("syndiffix-{configuration.dataset}")
@@ -150,11 +144,8 @@ def _prepare_run(workspace: Workspace, configuration: RunConfiguration) -> Sensi
         settings.parameters().anonymization, settings.value_safe_columns, safe or "public columns"
     ):
         tell(line)
-    if list_recorded_heads(workspace, configuration.dataset):
-        tell(_BOTH_REGIMES)
-    resources = query_resources(configuration, workspace)
-    run = RunWorkspace.begin(workspace, configuration.dataset, resources)
-    keep_configuration(run, configuration)
+    tell_of_private_releases(workspace, configuration.dataset, "release of SynDiffix")
+    run = begin_run(workspace, configuration)
     table = synthesized_table(described.source, selection, described.pattern)
     origin = Origin.of(workspace, configuration.dataset, selection.ids, table)
     return SensitiveRun(run, selection, origin, described)

@@ -237,8 +237,15 @@ def syndiffix(
     from marginalia import tables
 
     file, form = tables.to_parquet(df)
-    settings = {"clustering": clustering, **settings}
-    options = _syndiffix_options(ids, columns, dataset, date_formats, settings, form)
+    options = _syndiffix_options(
+        form,
+        ids=ids,
+        columns=columns,
+        dataset=dataset,
+        date_formats=date_formats,
+        clustering=clustering,
+        **settings,
+    )
     with CallDisplay() as display:
         synthetic = ask_for_table({"do": "syndiffix", "options": options}, display, file)
     own_names = {_bare(name): name for name in form.columns}
@@ -247,12 +254,13 @@ def syndiffix(
 
 
 def _syndiffix_options(
-    ids: str | Sequence[str],
-    columns: str | Sequence[str] | None,
-    dataset: str | None,
-    date_formats: Mapping[str, str | Sequence[str]] | None,
-    settings: Mapping[str, Any],
     form: "TableForm",
+    *,
+    ids: str | Sequence[str] = (),
+    columns: str | Sequence[str] | None = None,
+    dataset: str | None = None,
+    date_formats: Mapping[str, str | Sequence[str]] | None = None,
+    **settings: Any,
 ) -> dict[str, Any]:
     if "aidcolumns" in settings:
         raise ParameterError("The columns that say whose row it is are given as ids: leave aidcolumns out.")
@@ -264,7 +272,7 @@ def _syndiffix_options(
     }
     id_names = {_bare(name) for name in options["aidcolumns"] if isinstance(name, str)}
     synthesized = options["columns"] or [name for name in form.columns if _bare(name) not in id_names]
-    options = {name: value for name, value in options.items() if value is not None} | dict(settings)
+    options = {name: value for name, value in options.items() if value is not None} | settings
     safe = settings.get("value_safe_columns")
     if isinstance(safe, str):
         options["value_safe_columns"] = [safe]
@@ -291,17 +299,7 @@ def _bare(name: str) -> str:
 
 
 @guard_call
-def build_blob(
-    df: "AnyTable",
-    path: str | Path,
-    *,
-    ids: str | Sequence[str] = (),
-    columns: str | Sequence[str] | None = None,
-    dataset: str | None = None,
-    date_formats: Mapping[str, str | Sequence[str]] | None = None,
-    largest: int | None = None,
-    **settings: Any,
-) -> Blob:
+def build_blob(df: "AnyTable", path: str | Path, *, largest: int | None = None, **settings: Any) -> Blob:
     """Build a file that answers questions about any columns later, without the table and without the salt.
 
     >>> blob = build_blob(people, "people.sdxblob.zip", ids=["person"], columns=["age", "sex", "smoker"])
@@ -316,14 +314,10 @@ def build_blob(
     Args:
         df: the table.
         path: of the file, which ends in ``.sdxblob.zip``; one that is there is replaced.
-        ids: as of `syndiffix`, like ``columns``, ``dataset`` and ``date_formats``.
-        columns: see there.
-        dataset: see there.
-        date_formats: see there.
         largest: columns of its largest table (10); 2 leaves out sets of more than two, of which many columns
             have too many.
-        settings: as of `syndiffix`, such as ``low_threshold`` and ``max_weight``; a target is named when it
-            is read.
+        settings: as of `syndiffix`, such as ``ids``, ``columns`` and ``max_weight``; a target is named when
+            it is read.
 
     Raises:
         MarginaliaError: what the command ``marginalia syndiffix --blob`` refuses.
@@ -331,7 +325,7 @@ def build_blob(
     from marginalia import tables
 
     file, form = tables.to_parquet(df)
-    options = _syndiffix_options(ids, columns, dataset, date_formats, settings, form)
+    options = _syndiffix_options(form, **settings)
     place = str(_path(path, "file").expanduser().absolute())
     request = {"do": "build_blob", "options": options, "path": place, "largest": largest}
     if largest is not None and (isinstance(largest, bool) or not isinstance(largest, int)):

@@ -27,7 +27,6 @@ _REWRITTEN_SECONDS = 0.2
 _QUIET_SECONDS = 1.0
 #: How a terminal's line is begun anew (`tasks.messages`).
 _REWRITE = "\r\033[K"
-_PIECES = re.compile(f"(\n|{re.escape(_REWRITE)})")
 _SHARE = re.compile(r"\s*(?P<what>.*?)\s+(?P<percent>\d{1,3})%\s*")
 
 
@@ -42,8 +41,7 @@ class CallDisplay:
     def __init__(self) -> None:
         self.notes: list[str] = []
         self._sentences: list[str] = []
-        self._rest, self._rewrites = "", False
-        self._now = ""
+        self._rest = self._now = ""
         self._started = time.monotonic()
         self._shown_at = 0.0
         self._display = _notebook_display()
@@ -69,15 +67,13 @@ class CallDisplay:
 
     def write(self, text: str) -> None:
         """Take what a terminal would get: lines, and one that is rewritten until another one comes."""
-        for piece in _PIECES.split(self._rest + text):
-            if piece == "\n":
-                self._take_note(self._rest)
-            elif piece != _REWRITE:
-                self._rest = piece
-            if piece in ("\n", _REWRITE):
-                self._rewrites, self._rest = piece == _REWRITE, ""
-        if self._rewrites and self._rest != self._now:
-            self._now = self._rest
+        *lines, rest = (self._rest + text).split("\n")
+        for line in lines:
+            self._take_note(line.rpartition(_REWRITE)[2])
+        _, rewrites, now = rest.rpartition(_REWRITE)
+        self._rest = rewrites + now
+        if rewrites and now != self._now:
+            self._now = now
             self._show(at_once=False)
 
     def tick(self) -> None:
@@ -218,10 +214,10 @@ class _Wire:
         self._stdin, self._streams = child.stdin, (child.stdout, child.stderr)
         self._last: dict[str, Any] = {}
         self._rest = b""
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._selector = selectors.DefaultSelector()
-        for stream, take in zip(self._streams, (self._take_messages, self._take_screen), strict=True):
-            self._selector.register(stream, selectors.EVENT_READ, take)
+        self._selector.register(child.stdout, selectors.EVENT_READ, self._take_messages)
+        self._selector.register(child.stderr, selectors.EVENT_READ, lambda data: display.write(decode(data)))
 
     def send(self, text: bytes, *files: memoryview) -> None:
         """Send the request; one whose reader is gone says so by having no answer."""
@@ -268,9 +264,6 @@ class _Wire:
                 self._display.tell(message["tell"])
             else:
                 self._last = message
-
-    def _take_screen(self, data: bytes) -> None:
-        self._display.write(self._decoder.decode(data))
 
     def close(self) -> None:
         with contextlib.suppress(BrokenPipeError):

@@ -70,7 +70,7 @@ class OpenedBlob:
             raise ParameterError("columns must be a list of names of columns, and target one: give texts.")
         request = {"do": "read_blob", "path": str(self.path), "columns": chosen, "target": target}
         with CallDisplay() as display:
-            return tables.as_typed(ask_for_table(request, display))
+            return tables.infer_dtypes(ask_for_table(request, display), typed=True)
 
 
 _MANIFEST, _ERRATA = "MANIFEST.json", "ERRATA.md"

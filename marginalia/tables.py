@@ -7,6 +7,7 @@ as ordered categories, in their order.
 
 import datetime
 import decimal
+import importlib.util
 import io
 import math
 import re
@@ -263,7 +264,11 @@ def to_parquet(table: Any) -> tuple[memoryview, TableForm]:
     table = table.to_frame() if hasattr(table, "to_frame") else table
     pandas = sys.modules.get("pandas")  # nobody has a DataFrame who never loaded it
     frame: pd.DataFrame | None = table if pandas is not None and isinstance(table, pandas.DataFrame) else None
-    arrow = _arrow_of(table) if frame is None else _arrow_of_frame(frame)
+    if frame is None:
+        arrow = _arrow_of(table)
+    else:
+        _require_names(list(frame.columns))
+        arrow = pa.table({name: _arrow_of_series(frame[name]) for name in frame.columns})
     form = TableForm(
         columns={field.name: field for field in arrow.schema},
         dtypes=None if frame is None else dict(zip(frame.columns, frame.dtypes, strict=True)),
@@ -308,11 +313,6 @@ def _arrow_of(table: object) -> pa.Table:
         )
     _require_names(arrow.column_names)
     return arrow
-
-
-def _arrow_of_frame(frame: "pd.DataFrame") -> pa.Table:
-    _require_names(list(frame.columns))
-    return pa.table({name: _arrow_of_series(frame[name]) for name in frame.columns})
 
 
 def _column_problems(places: list[int], of: int, problem: str) -> list[str]:
@@ -433,25 +433,17 @@ def restore_dtypes(
     return pa.table(columns) if form.dtypes is None else _frame(columns, dtypes)
 
 
-def infer_dtypes(table: pa.Table) -> "AnyTable":
+def infer_dtypes(table: pa.Table, *, typed: bool = False) -> "AnyTable":
     """A released table whose origin nobody here knows: a DataFrame where there is pandas, else Arrow.
 
     Texts become numbers or truth values only where nothing is lost: ``01`` stays a text.
+
+    Args:
+        typed: its columns have types of their own, so that texts stay texts.
     """
-    return _frame_or_arrow({name: _infer_type(_unescape(table[name])) for name in table.column_names})
-
-
-def as_typed(table: pa.Table) -> "AnyTable":
-    """The same of one whose columns have types of their own: texts stay texts."""
-    return _frame_or_arrow({name: table[name] for name in table.column_names})
-
-
-def _frame_or_arrow(columns: Mapping[str, pa.ChunkedArray]) -> "AnyTable":
-    try:
-        import pandas  # noqa: F401
-    except ImportError:
-        return pa.table(columns)
-    return _frame(columns, {})
+    names = table.column_names
+    columns = {name: table[name] if typed else _infer_type(_unescape(table[name])) for name in names}
+    return pa.table(columns) if importlib.util.find_spec("pandas") is None else _frame(columns, {})
 
 
 def _unescape(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -503,16 +495,16 @@ def _parse_durations(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedAr
     """Durations from their texts, as hours, minutes and seconds; as texts where one is something else."""
     microseconds: list[int | None] = []
     for text in column.to_pylist():
-        span = None if text is None else _SPAN.fullmatch(text)
-        if span is not None:
-            sign, hours, minutes, seconds, fraction = span.groups()
-            total = (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * 10**6
-            total += int((fraction or "").ljust(6, "0"))
-            microseconds.append(-total if sign else total)
-        elif text is None:
-            microseconds.append(None)
-        else:
+        span = _SPAN.fullmatch(text or "")
+        if text is not None and span is None:
             return _as_ordered_bins(column)
+        if span is None:
+            microseconds.append(None)
+            continue
+        sign, hours, minutes, seconds, fraction = span.groups()
+        total = (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * 10**6
+        total += int((fraction or "").ljust(6, "0"))
+        microseconds.append(-total if sign else total)
     durations = pa.array(microseconds, pa.int64()).view(pa.duration("us"))
     return pa.chunked_array([durations.cast(kind, safe=False)])
 
@@ -584,10 +576,10 @@ def _series(column: pa.ChunkedArray, dtype: Any) -> "pd.Series[Any]":
     if pd.api.types.is_object_dtype(dtype):
         return pd.Series(column.to_pylist(), dtype=object)
     if _becomes_text(dtype):
-        texts = column.to_pandas()
-        with suppress(TypeError, ValueError):
-            return texts.astype(dtype)  # type: ignore[no-any-return]
-        return texts  # type: ignore[no-any-return]
+        try:
+            return column.to_pandas().astype(dtype)  # type: ignore[no-any-return]
+        except (TypeError, ValueError):
+            return column.to_pandas()  # type: ignore[no-any-return]
     if column.null_count:
         dtype = pd.api.types.pandas_dtype(_NULLABLE.get(str(dtype), dtype))
     if hasattr(dtype, "__from_arrow__"):

@@ -10,17 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import get_args
 
-from flows.command.parser import CommandParser
-from tasks.request import STAGES
-
-#: The short spelling of a stage's option, and what its help says.
-_STAGE_WORDS = {
-    "aggregate": ("--agg", "count the table and protect the counts"),
-    "generate": ("--gen", "make the synthetic records"),
-    "evaluate": ("--eval", "compare them with the counts and with the table"),
-    "navigate": ("--nav", "write the page <prefix>_data_showcase.html"),
-}
-
+from flows.command.parser import CommandParser, add_option, add_options
 
 _Declaration = Callable[[CommandParser], None]
 #: By a command's name: what does its work, as MODULE:FUNCTION, and what declares its arguments.
@@ -61,18 +51,13 @@ def _command(action: str) -> Callable[[_Declaration], _Declaration]:
 
 
 def _add_configuration(parser: CommandParser) -> None:
-    parser.add_argument(
-        "configuration",
-        type=Path,
-        metavar="CONFIG.json",
-        help="the configuration (docs/configuration.md explains its keys)",
+    add_option(
+        parser, "configuration CONFIG.json", "the configuration (docs/configuration.md explains its keys)"
     )
 
 
 def _add_flow(parser: CommandParser) -> None:
-    parser.add_argument(
-        "-v", "--v", "--verbose", action="store_true", dest="verbose", help="show Prefect's log"
-    )
+    add_option(parser, "-v --v --verbose", "show Prefect's log", dest="verbose")
     parser.set_defaults(flow=True)
 
 
@@ -84,9 +69,13 @@ def _run(parser: CommandParser) -> None:
     have not changed are skipped.
     """
     _add_configuration(parser)
-    for stage in STAGES:
-        short, what = _STAGE_WORDS[stage]
-        parser.add_argument(f"--{stage}", short, action="store_true", dest=stage, help=what)
+    stages = {
+        "--aggregate --agg": "count the table and protect the counts",
+        "--generate --gen": "make the synthetic records",
+        "--evaluate --eval": "compare them with the counts and with the table",
+        "--navigate --nav": "write the page <prefix>_data_showcase.html",
+    }
+    add_options(parser, stages)
     _add_flow(parser)
 
 
@@ -99,110 +88,61 @@ def _init(parser: CommandParser) -> None:
     also runs without a terminal.
     """
     from tasks.core.recognition.init_answers import WORDS, ProtectionName
+    from tasks.core.tables.column_names import Encoding
 
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     words = (
         f"  {word + (':' + detail if detail else ''):<20}{told}" for word, (detail, told, _) in WORDS.items()
     )
     parser.epilog = "\n".join(["what a column can be:", *words])
-    parser.add_argument(
-        "file", type=Path, metavar="FILE", help="the table, or a configuration that says how to read it"
-    )
-    _add_file(parser.add_argument_group("how the file is written, where it is not recognised"))
-    _add_columns(parser.add_argument_group("what columns are"))
-    _add_answers(parser.add_argument_group("what only you know"), get_args(ProtectionName))
-    output = parser.add_argument_group("what is written")
-    output.add_argument(
-        "--output",
-        type=Path,
-        default=Path(),
-        metavar="FOLDER",
-        help="where to write both files (default: here)",
-    )
-    output.add_argument(
-        "--overwrite", action="store_true", help="replace a configuration and a contract that are there"
-    )
-    output.add_argument(
-        "--yes", action="store_true", help="ask nothing: take what is proposed wherever no option answers"
-    )
-
-
-def _add_file(group: argparse._ArgumentGroup) -> None:
-    from tasks.core.tables.column_names import Encoding
-
-    group.add_argument("--encoding", choices=get_args(Encoding), help="the encoding of a text file")
-    group.add_argument(
-        "--delimiter", metavar="SIGN", help="what separates the cells of a text file; tab for a tab"
-    )
-    group.add_argument("--quote", metavar="SIGN", help="what stands around cells that hold a delimiter")
-    group.add_argument(
-        "--escape", metavar="SIGN", help="what precedes a quote inside a cell, such as a backslash"
-    )
-    group.add_argument(
-        "--skip-lines", type=int, metavar="N", help="lines of a text file above its header, such as a title"
-    )
-    group.add_argument(
-        "--header", choices=("yes", "no"), help="whether the first line of a text file names the columns"
-    )
-
-
-def _add_columns(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--column",
-        action="append",
-        default=[],
-        metavar="COLUMN=WORD",
-        help="what a column is, where you know better, such as --column age=bins:0,18,65 (may be repeated)",
-    )
-    group.add_argument(
-        "--value-names",
-        action="append",
-        default=[],
-        metavar="COLUMN:CODE=WORD,...",
-        help="what the codes of a column mean, such as --value-names sex:1=men,2=women; the page then shows "
-        "both (may be repeated)",
-    )
-    group.add_argument(
-        "--declare",
-        action="append",
-        metavar="COLUMN",
-        help="declare how this column hangs on another one, as init found it: it then holds in every record, "
-        "and its values become public; all for every column (may be repeated)",
-    )
-
-
-def _add_answers(group: argparse._ArgumentGroup, protections: Sequence[str]) -> None:
-    whose = group.add_mutually_exclusive_group()
-    whose.add_argument(
-        "--subject-id",
-        metavar="COLUMN",
-        help="the column that says whose row it is; somebody may have several",
-    )
-    whose.add_argument(
-        "--one-row-each", action="store_true", help="each row is another person; a row is what is protected"
-    )
-    group.add_argument(
-        "--protection",
-        choices=protections,
-        help="what protects the people: differential privacy (dp, the default), k_anonymity or syndiffix",
-    )
-    group.add_argument("--epsilon", type=float, metavar="E", help="the price of one release (dp; default: 1)")
-    group.add_argument(
-        "--releases", type=int, metavar="N", help="how many releases are planned (dp; default: 12)"
-    )
-    group.add_argument(
-        "--population", metavar="TEXT", help="whose data these are; every release states it (dp)"
-    )
-    group.add_argument("--purpose", metavar="TEXT", help="for whom and for what the releases are")
-    group.add_argument("--unit", metavar="WORD", help="what a row is called, such as visit")
-    group.add_argument(
-        "--dataset", metavar="NAME", help="the name that the budget is kept under (default: the file's)"
-    )
-    group.add_argument(
-        "--vintage",
-        metavar="LABEL",
-        help="the label of the first release (default: the month in the file's name, or this month)",
-    )
+    add_option(parser, "file FILE", "the table, or a configuration that says how to read it")
+    file = parser.add_argument_group("how the file is written, where it is not recognised")
+    add_option(file, "--encoding", "the encoding of a text file", choices=get_args(Encoding))
+    texts = {
+        "--delimiter SIGN": "what separates the cells of a text file; tab for a tab",
+        "--quote SIGN": "what stands around cells that hold a delimiter",
+        "--escape SIGN": "what precedes a quote inside a cell, such as a backslash",
+        "--skip-lines N": "lines of a text file above its header, such as a title",
+    }
+    add_options(file, texts)
+    header = "whether the first line of a text file names the columns"
+    add_option(file, "--header", header, choices=("yes", "no"))
+    columns = {
+        "--column COLUMN=WORD": "what a column is, where you know better, such as --column age=bins:0,18,65 "
+        "(may be repeated)",
+        "--value-names COLUMN:CODE=WORD,...": "what the codes of a column mean, such as --value-names "
+        "sex:1=men,2=women; the page then shows both (may be repeated)",
+        "--declare COLUMN": "declare how this column hangs on another one, as init found it: it then holds "
+        "in every record, and its values become public; all for every column (may be repeated)",
+    }
+    add_options(parser.add_argument_group("what columns are"), columns, action="append")
+    parser.set_defaults(column=[], value_names=[])
+    asked = parser.add_argument_group("what only you know")
+    whose = {
+        "--subject-id COLUMN": "the column that says whose row it is; somebody may have several",
+        "--one-row-each": "each row is another person; a row is what is protected",
+    }
+    add_options(asked.add_mutually_exclusive_group(), whose)
+    protection = "what protects the people: differential privacy (dp, the default), k_anonymity or syndiffix"
+    add_option(asked, "--protection", protection, choices=get_args(ProtectionName))
+    answers = {
+        "--epsilon E": "the price of one release (dp; default: 1)",
+        "--releases N": "how many releases are planned (dp; default: 12)",
+        "--population TEXT": "whose data these are; every release states it (dp)",
+        "--purpose TEXT": "for whom and for what the releases are",
+        "--unit WORD": "what a row is called, such as visit",
+        "--dataset NAME": "the name that the budget is kept under (default: the file's)",
+        "--vintage LABEL": "the label of the first release (default: the month in the file's name, or this "
+        "month)",
+    }
+    add_options(asked, answers)
+    written = parser.add_argument_group("what is written")
+    add_option(written, "--output FOLDER", "where to write both files (default: here)", default=Path())
+    flags = {
+        "--overwrite": "replace a configuration and a contract that are there",
+        "--yes": "ask nothing: take what is proposed wherever no option answers",
+    }
+    add_options(written, flags)
 
 
 @_command("flows.command.run:check")
@@ -223,50 +163,34 @@ def _ledger(parser: CommandParser) -> None:
     left. With --cap it registers a dataset or changes its cap, the most that all its releases together may
     cost.
     """
-    parser.add_argument("dataset", nargs="?", help="the dataset's name; without it, all datasets are shown")
-    parser.add_argument(
-        "--cap",
-        nargs=2,
-        metavar=("EPSILON", "DELTA"),
-        help="register the dataset with this cap, lower its cap, or (with --reason) raise it",
+    add_option(parser, "dataset", "the dataset's name; without it, all datasets are shown", nargs="?")
+    caps = {
+        "--cap EPSILON DELTA": "register the dataset with this cap, lower its cap, or (with --reason) raise "
+        "it",
+        "--threshold-delta D": "the part of DELTA that thresholds may use (with --cap)",
+        "--population POPULATION": "whose data these are, in words (with --cap, when you register)",
+    }
+    add_options(parser, caps)
+    unit = (
+        "what the releases protect (with --cap, when you register): a subject, or a row where the "
+        "configurations have no subject_id (default: subject)"
     )
-    parser.add_argument(
-        "--threshold-delta", metavar="D", help="the part of DELTA that thresholds may use (with --cap)"
+    add_option(parser, "--unit", unit, choices=("subject", "row"))
+    reason = (
+        "why you raise the cap; or, by itself or when you register, why the dataset is about other people "
+        "than every dataset that the ledger knows. The ledger keeps it"
     )
-    parser.add_argument("--population", help="whose data these are, in words (with --cap, when you register)")
-    parser.add_argument(
-        "--unit",
-        choices=("subject", "row"),
-        help="what the releases protect (with --cap, when you register): a subject, or a row where the "
-        "configurations have no subject_id (default: subject)",
-    )
-    parser.add_argument(
-        "--reason",
-        default="",
-        help="why you raise the cap; or, by itself or when you register, why the dataset is about other "
-        "people than every dataset that the ledger knows. The ledger keeps it",
-    )
-    parser.add_argument(
-        "--subject-id",
-        metavar="COLUMN",
-        help="the column that tells subjects apart has this name now, and a --reason why",
-    )
-    parser.add_argument(
-        "--configuration",
-        type=Path,
-        metavar="CONFIG.json",
-        help="count the releases that are left at this configuration's setting (default: the latest's)",
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
-    parser.add_argument(
-        "--export", type=Path, metavar="FILE", help="write all entries into a new file, which can be verified"
-    )
-    parser.add_argument(
-        "--verify",
-        type=Path,
-        metavar="FILE",
-        help="verify an export without the ledger: its chain, phases, charges and caps (0: all is well)",
-    )
+    add_option(parser, "--reason REASON", reason, default="")
+    further = {
+        "--subject-id COLUMN": "the column that tells subjects apart has this name now, and a --reason why",
+        "--configuration CONFIG.json": "count the releases that are left at this configuration's setting "
+        "(default: the latest's)",
+        "--json": "print JSON, for programs",
+        "--export FILE": "write all entries into a new file, which can be verified",
+        "--verify FILE": "verify an export without the ledger: its chain, phases, charges and caps (0: all "
+        "is well)",
+    }
+    add_options(parser, further)
 
 
 @_command("flows.command.run:publish_measurement")
@@ -277,12 +201,8 @@ def _publish(parser: CommandParser) -> None:
     these can publish.
     """
     _add_configuration(parser)
-    parser.add_argument(
-        "--measurement",
-        type=Path,
-        metavar="FOLDER",
-        help="the measurement (default: the configuration's own in OUTPUT_DIR/measurement)",
-    )
+    measurement = "the measurement (default: the configuration's own in OUTPUT_DIR/measurement)"
+    add_option(parser, "--measurement FOLDER", measurement)
     _add_flow(parser)
 
 
@@ -293,9 +213,7 @@ def _batch(parser: CommandParser) -> None:
     Does every run of the file. A run that fails does not stop the others. The command then lists the failed
     runs and ends with 1.
     """
-    parser.add_argument(
-        "file", type=Path, metavar="BATCH.json", help="the batch file (docs/batches.md explains it)"
-    )
+    add_option(parser, "file BATCH.json", "the batch file (docs/batches.md explains it)")
     _add_flow(parser)
 
 
@@ -307,20 +225,19 @@ def _deploy(parser: CommandParser) -> None:
     server's pages stays, and the command says what differs.
     """
     _add_configuration(parser)
-    when = parser.add_mutually_exclusive_group()
-    when.add_argument("--cron", help='when it runs, such as "0 4 1 * *": at four on the first of each month')
-    when.add_argument("--every", metavar="TIME", help="run it in this interval: 30m, 2h or 1d")
-    parser.add_argument(
-        "--timezone", metavar="ZONE", help="of the schedule, such as Europe/Vienna (default: UTC)"
-    )
-    parser.add_argument(
-        "--paused", action="store_true", help="leave the schedule off until somebody turns it on"
-    )
-    parser.add_argument("--pool", help="the work pool whose workers run it (default: marginalia)")
-    parser.add_argument("--name", metavar="SLUG", help="the deployment's name (default: that of the file)")
-    parser.add_argument(
-        "--overwrite", action="store_true", help="replace what somebody has set on the server's pages"
-    )
+    when = {
+        "--cron CRON": 'when it runs, such as "0 4 1 * *": at four on the first of each month',
+        "--every TIME": "run it in this interval: 30m, 2h or 1d",
+    }
+    add_options(parser.add_mutually_exclusive_group(), when)
+    how = {
+        "--timezone ZONE": "of the schedule, such as Europe/Vienna (default: UTC)",
+        "--paused": "leave the schedule off until somebody turns it on",
+        "--pool POOL": "the work pool whose workers run it (default: marginalia)",
+        "--name SLUG": "the deployment's name (default: that of the file)",
+        "--overwrite": "replace what somebody has set on the server's pages",
+    }
+    add_options(parser, how)
 
 
 @_command("flows.command.notify:notify")
@@ -330,17 +247,13 @@ def _notify(parser: CommandParser) -> None:
     Makes automations on the Prefect server, or updates them: on a failed or crashed run and on a low budget
     they send a notification with the run's address.
     """
-    target = parser.add_mutually_exclusive_group(required=True)
-    target.add_argument(
-        "--webhook",
-        metavar="URL",
-        help='where to send {"text": ...}, as Slack and others take it; - reads it from standard input. It '
-        "is kept as a secret of a block",
-    )
-    target.add_argument(
-        "--block", metavar="NAME", help="a notification block of the server, such as slack-webhook/ops"
-    )
-    parser.add_argument("--try", dest="try_it", action="store_true", help="send a trial message now, too")
+    targets = {
+        "--webhook URL": 'where to send {"text": ...}, as Slack and others take it; - reads it from standard '
+        "input. It is kept as a secret of a block",
+        "--block NAME": "a notification block of the server, such as slack-webhook/ops",
+    }
+    add_options(parser.add_mutually_exclusive_group(required=True), targets)
+    add_option(parser, "--try", "send a trial message now, too", dest="try_it")
 
 
 @_command("flows.command.compare:compare")
@@ -350,22 +263,14 @@ def _compare(parser: CommandParser) -> None:
     Compares releases, or evaluations against the raw table. A comparison with the raw table must stay on
     this machine.
     """
-    parser.add_argument(
-        "runs",
-        type=Path,
-        nargs="+",
-        metavar="FOLDER",
-        help="a release, or an evaluation: OUTPUT_DIR/sensitive/DATASET/RUN/evaluation",
-    )
-    parser.add_argument(
-        "--over-time",
-        action="store_true",
-        help="compare all vintages of one dataset: give OUTPUT_DIR/release/DATASET. The page shows which "
-        "counts changed by more than noise or rounding explains",
-    )
-    parser.add_argument(
-        "--output", type=Path, default=Path("comparison"), help="folder to write to (default: comparison)"
-    )
+    options = {
+        "runs FOLDER ...": "a release, or an evaluation: OUTPUT_DIR/sensitive/DATASET/RUN/evaluation",
+        "--over-time": "compare all vintages of one dataset: give OUTPUT_DIR/release/DATASET. The page shows "
+        "which counts changed by more than noise or rounding explains",
+    }
+    add_options(parser, options)
+    output = "folder to write to (default: comparison)"
+    add_option(parser, "--output OUTPUT", output, default=Path("comparison"))
 
 
 @_command("flows.command.lineage:show_lineage")
@@ -375,7 +280,7 @@ def _lineage(parser: CommandParser) -> None:
     Goes from a released file back to the table and forth to the page, and compares every hash with the
     manifest beside the file. It needs no server and reads nothing sensitive.
     """
-    parser.add_argument("file", type=Path, metavar="FILE", help="a file in a release's folder")
+    add_option(parser, "file FILE", "a file in a release's folder")
 
 
 @_command("flows.command.errata:write_erratum")
@@ -386,17 +291,13 @@ def _errata(parser: CommandParser) -> None:
     dataset's releases. The link latest never leads to a withdrawn release. Copies that were made by
     publish_to get the same.
     """
-    parser.add_argument(
-        "release", type=Path, metavar="RELEASE", help="its folder: OUTPUT_DIR/release/DATASET/VINTAGE-N"
-    )
-    kind = parser.add_mutually_exclusive_group(required=True)
-    kind.add_argument(
-        "--withdraw", metavar="TEXT", help="nobody should use it any more: what is wrong, and why"
-    )
-    kind.add_argument("--correct", metavar="TEXT", help="it stands, with this correction")
-    parser.add_argument(
-        "--replaced-by", default="", metavar="VINTAGE", help="the vintage or release to take instead"
-    )
+    add_option(parser, "release RELEASE", "its folder: OUTPUT_DIR/release/DATASET/VINTAGE-N")
+    kinds = {
+        "--withdraw TEXT": "nobody should use it any more: what is wrong, and why",
+        "--correct TEXT": "it stands, with this correction",
+    }
+    add_options(parser.add_mutually_exclusive_group(required=True), kinds)
+    add_option(parser, "--replaced-by VINTAGE", "the vintage or release to take instead", default="")
 
 
 @_command("flows.command.run:export_listings")
@@ -406,21 +307,14 @@ def _export(parser: CommandParser) -> None:
     Writes the true counts of a run, and the combinations of its synthetic records, as the files that SDS
     writes. The files are large, and they must stay on this machine.
     """
-    parser.add_argument(
-        "run",
-        type=Path,
-        metavar="FOLDER",
-        help="OUTPUT_DIR/sensitive/DATASET/RUN, or OUTPUT_DIR/sensitive/DATASET for its newest run",
+    run = "OUTPUT_DIR/sensitive/DATASET/RUN, or OUTPUT_DIR/sensitive/DATASET for its newest run"
+    add_option(parser, "run FOLDER", run)
+    only = (
+        "write these files alone: sensitive_aggregates, sensitive_aggregated_data, synthetic_aggregates, "
+        "synthetic_rare_combos_by_length"
     )
-    parser.add_argument(
-        "--only",
-        nargs="+",
-        default=[],
-        metavar="NAME",
-        help="write these files alone: sensitive_aggregates, sensitive_aggregated_data, "
-        "synthetic_aggregates, synthetic_rare_combos_by_length",
-    )
-    parser.add_argument("--output", type=Path, help="folder to write to (default: export in FOLDER)")
+    add_option(parser, "--only NAME ...", only, default=[])
+    add_option(parser, "--output OUTPUT", "folder to write to (default: export in FOLDER)")
 
 
 @_command("flows.command.run:purge_workspace")
@@ -432,7 +326,7 @@ def _purge(parser: CommandParser) -> None:
     the dataset is at work.
     """
     _add_configuration(parser)
-    parser.add_argument("--dry-run", action="store_true", help="only say how much it would remove")
+    add_option(parser, "--dry-run", "only say how much it would remove")
 
 
 @_command("flows.command.syndiffix.command:synthesize_table")
@@ -455,7 +349,7 @@ def _demo(parser: CommandParser) -> None:
 
     Generates a survey and runs everything on it. Table, configuration, results and ledger are in one folder.
     """
-    parser.add_argument("--folder", type=Path, default=Path("demo"), help="where to work (default: demo)")
+    add_option(parser, "--folder FOLDER", "where to work (default: demo)", default=Path("demo"))
     _add_flow(parser)
 
 
@@ -466,7 +360,7 @@ def _serve(parser: CommandParser) -> None:
     Runs the local Prefect server and one worker until you press ctrl-C or type marginalia stop. With
     PREFECT_API_URL set it runs a worker of that server. A second call says what runs.
     """
-    parser.add_argument("--pool", default="marginalia", help="whose runs it does (default: marginalia)")
+    add_option(parser, "--pool POOL", "whose runs it does (default: marginalia)", default="marginalia")
 
 
 @_command("flows.command.serve:stop_serving")

@@ -19,7 +19,7 @@ from tasks.core.dp.workload.expected import expected_errors, planned, planned_fi
 from tasks.core.dp.workload.limits import chooses_pairs, number_of_named, pair_score_scale
 from tasks.core.dp.workload.parameters import MOST_TABLES, WorkloadParameters
 from tasks.core.errors import InputError, MarginaliaError, ParameterError
-from tasks.core.figures import plain_up
+from tasks.core.figures import count_of, plain_up
 from tasks.core.ledger.salts import require_one_salt
 from tasks.core.navigation.survival import SurvivalLevel, curve_text
 from tasks.core.records.columns import Schema
@@ -159,10 +159,7 @@ def _cpu_words(hours: float) -> str:
     >>> _cpu_words(0.01), _cpu_words(2.5)
     ('1 CPU minute', '2.5 CPU hours')
     """
-    if hours >= 1:
-        return f"{hours:,.1f} CPU hours"
-    minutes = max(1, round(60 * hours))
-    return f"{minutes} CPU minute{'' if minutes == 1 else 's'}"
+    return f"{hours:,.1f} CPU hours" if hours >= 1 else count_of(max(1, round(60 * hours)), "CPU minute")
 
 
 #: The last line, by what is wrong with the release.
@@ -259,7 +256,7 @@ def _print_trees(configuration: RunConfiguration, described: RunFacts, found: Es
     require_one_salt(user_ledger_place(), (configuration.dataset, table))
     settings, unit = selection.settings, "subject" if selection.ids else "row"
     mean = settings.parameters().anonymization.low_count_params.mean
-    columns = _count(len(selection.columns), "column")
+    columns = count_of(len(selection.columns), "column")
     print(f"{columns}:\n  {', '.join(selection.columns)}")
     print(
         "\n"
@@ -268,7 +265,7 @@ def _print_trees(configuration: RunConfiguration, described: RunFacts, found: Es
     )
     print(f"The count of each group has noise of standard deviation {count_sd(settings.layer_noise_sd):.3g}.")
     print("A count of synthetic rows adds up many groups, so it may be off by much more.")
-    asked = f", and {_count(len(selection.questions), 'table')} of fewer" if selection.questions else ""
+    asked = f", and {count_of(len(selection.questions), 'table')} of fewer" if selection.questions else ""
     print(f"Clustering: {clustering_text(settings.clustering)}. One table of {columns}{asked}.")
     return []
 
@@ -281,16 +278,13 @@ PRINTERS: dict[str, Callable[[RunConfiguration, RunFacts, Estimate], list[str]]]
 }
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
-
-
 def _print_columns(described: RunFacts) -> None:
     columns = described.schema.columns
     opened = [column.name for column in columns if column.is_open]
     uncapped = [column.name for column in columns if not column.max_items]
     most = "at least" if uncapped else "at most"
-    print(f"{_count(len(columns), 'column')}, {most} {_count(described.schema.width, 'attribute')} a record:")
+    attributes = count_of(described.schema.width, "attribute")
+    print(f"{count_of(len(columns), 'column')}, {most} {attributes} a record:")
     print(f"  {', '.join(column.name for column in columns)}")
     if opened and described.parameters:
         print(f"  open domains (a value must pass a threshold): {', '.join(opened)}")
@@ -298,7 +292,7 @@ def _print_columns(described: RunFacts) -> None:
 
 def _print_anonymity(configuration: RunConfiguration, described: RunFacts) -> None:
     length, k = described.reporting_length, configuration.reporting_resolution
-    lengths = "of all lengths" if length == -1 else f"of up to {_count(length, 'attribute')}"
+    lengths = "of all lengths" if length == -1 else f"of up to {count_of(length, 'attribute')}"
     print(f"\nk-anonymity, not differential privacy: the run counts combinations {lengths} and rounds the")
     print(
         f"counts down to multiples of {k}. Combinations of fewer than {k} {unit_of(described.schema)}s are "
@@ -373,7 +367,7 @@ def _print_budget(configuration: RunConfiguration, described: RunFacts) -> None:
         f"at delta {plain_up(account.caps.delta)}."
     )
     left = account.remaining_runs(charge.mu_squared_exact, charge.threshold_delta_exact)
-    fit = "1 more release like it fits" if left == 1 else f"{left:,} more releases like it fit"
+    fit = f"{count_of(left, 'more release')} like it {'fits' if left == 1 else 'fit'}"
     print(f"This release: {admission.value}; {fit} under the cap.")
     if planned:
         print(f"{format_joint_cost(charge, planned)}.")
@@ -397,8 +391,8 @@ _LOOKED = {
 def _print_resources(found: Estimate) -> None:
     print(
         "\n"
-        f"For {_count(found.records, 'record')} the run needs at most about {found.memory_mb} MB of memory "
+        f"For {count_of(found.records, 'record')} the run needs at most about {found.memory_mb} MB of memory "
         f"and {found.disk_mb} MB of disk. It takes, very roughly, "
-        f"{_count(math.ceil(found.seconds), 'CPU second')} beside the start-up."
+        f"{count_of(math.ceil(found.seconds), 'CPU second')} beside the start-up."
     )
     print(_LOOKED[found.source])

@@ -8,11 +8,11 @@ from decimal import Decimal
 from pathlib import Path
 
 from tasks.configuration.flat_file import read_configuration
-from tasks.core.dp.budget import Caps, default_threshold_delta_cap
+from tasks.core.dp.budget import default_threshold_delta_cap
 from tasks.core.errors import ParameterError
-from tasks.core.figures import plain_up
+from tasks.core.figures import count_of, plain_up
 from tasks.core.hints import did_you_mean
-from tasks.core.ledger.account import Account, Registration, Reservation
+from tasks.core.ledger.account import Account, Registration
 from tasks.core.ledger.audit import Audit, audit_entries, export_at, read_export, write_export
 from tasks.core.ledger.dataset_notes import BROKEN, UNREAD, Stop
 from tasks.core.ledger.ledger import Ledger
@@ -69,7 +69,11 @@ def print_account(account: Account, setting: ReleaseSetting | None) -> None:
         spent_epsilon = plain_up(account.epsilon_spent)
         print(f"  spent    {used:.1%} of the budget (mu^2), epsilon {spent_epsilon} at the delta cap")
     if setting is not None:
-        print(f"  left     {_remaining_words(account, setting)}")
+        runs = account.remaining_runs(setting.mu_squared, setting.threshold_delta)
+        print(
+            f"  left     {count_of(runs, 'more release') if runs else 'no more release'} at the setting of "
+            f"{setting.whose} (epsilon {plain_up(setting.epsilon)}, delta {plain_up(setting.delta)})"
+        )
     print_notes(account.reasons, account.stops)
     for release in account.reservations:
         print(
@@ -77,17 +81,6 @@ def print_account(account: Account, setting: ReleaseSetting | None) -> None:
             f"{plain_up(release.epsilon)}, delta {plain_up(release.delta)}, mu^2 "
             f"{plain_up(release.mu_squared)}"
         )
-
-
-def _remaining_words(account: Account, setting: ReleaseSetting) -> str:
-    runs = account.remaining_runs(setting.mu_squared, setting.threshold_delta)
-    releases = (
-        "no more release" if runs == 0 else "1 more release" if runs == 1 else f"{runs:,} more releases"
-    )
-    return (
-        f"{releases} at the setting of {setting.whose} (epsilon {plain_up(setting.epsilon)}, "
-        f"delta {plain_up(setting.delta)})"
-    )
 
 
 def print_notes(reasons: tuple[str, ...], stops: tuple[Stop, ...]) -> None:
@@ -99,8 +92,9 @@ def print_notes(reasons: tuple[str, ...], stops: tuple[Stop, ...]) -> None:
     ):
         number = sum(stop.why == why for stop in stops)
         if number:
-            runs = "1 run was" if number == 1 else f"{number:,} runs were"
-            print(f"  stopped  {runs} {words}: exact answers about the table, not charged")
+            were = "was" if number == 1 else "were"
+            told = "exact answers about the table, not charged"
+            print(f"  stopped  {count_of(number, 'run')} {were} {words}: {told}")
     for stop in stops:
         what = "contract" if stop.why == BROKEN else "unread, as declared in"
         print(f"  {stop.time}  {stop.vintage:<16} stopped   {what} {stop.asked[:16]}")
@@ -121,43 +115,31 @@ def account_json(account: Account, audit: Audit, setting: ReleaseSetting | None)
         "dataset": account.dataset,
         "unit": account.unit,
         "population": account.population,
-        "cap": _caps_json(account.caps),
-        "guarantee": _caps_json(account.guarantee),
+        "cap": _figures(account.caps, *_CAPS),
+        "guarantee": _figures(account.guarantee, *_CAPS),
         "spent": {
-            "mu_squared": float(account.spent.mu_squared),
-            "threshold_delta": float(account.spent.threshold_delta),
+            **_figures(account.spent, "mu_squared", "threshold_delta"),
             "epsilon": account.epsilon_spent,
             "releases": account.charged_releases,
         },
         "left": left,
         "reasons": list(account.reasons),
         "stopped": [asdict(stop) for stop in account.stops],
-        "releases": [_release_json(release) for release in account.reservations],
+        "releases": [
+            {"vintage": each.name.vintage, "phase": each.phase, "charged": each.is_charged, "time": each.time}
+            | _figures(each, "epsilon", "delta", "mu_squared", "threshold_delta")
+            for each in account.reservations
+        ],
         "verified_entries": audit.entries,
         "head": audit.head,
     }
 
 
-def _caps_json(caps: Caps) -> dict[str, float]:
-    return {
-        "epsilon": float(caps.epsilon),
-        "delta": float(caps.delta),
-        "threshold_delta": float(caps.threshold_delta),
-        "mu_squared": float(caps.mu_squared),
-    }
+_CAPS = ("epsilon", "delta", "threshold_delta", "mu_squared")
 
 
-def _release_json(release: Reservation) -> dict[str, object]:
-    return {
-        "vintage": release.name.vintage,
-        "phase": release.phase,
-        "charged": release.is_charged,
-        "time": release.time,
-        "epsilon": release.epsilon,
-        "delta": release.delta,
-        "mu_squared": float(release.mu_squared),
-        "threshold_delta": float(release.threshold_delta),
-    }
+def _figures(of: object, *names: str) -> dict[str, float]:
+    return {name: float(getattr(of, name)) for name in names}
 
 
 #: Options that mean nothing by themselves, and what they need.
@@ -167,10 +149,14 @@ _WITHOUT_A_LEDGER = ("dataset", "cap", "reason", "configuration", "export", "sub
 
 
 def show_or_set(options: argparse.Namespace) -> int:
-    _require_options_fit(options)
     if options.verify is not None:
+        _require_none(options, (*_WITHOUT_A_LEDGER, *_WITH_CAP), "--verify reads a file alone, and no ledger")
         _verify_export(options)
         return 0
+    if options.cap is None:
+        _require_none(options, _WITH_CAP, "it only counts together with --cap EPSILON DELTA")
+    if options.dataset is None:
+        _require_none(options, _WITH_DATASET, "it is about one dataset, which must be named")
     ledger = open_user_ledger()
     if options.export is not None:
         _write_export(ledger, options)
@@ -189,15 +175,6 @@ def show_or_set(options: argparse.Namespace) -> int:
     else:
         _show_one(ledger, options)
     return 0
-
-
-def _require_options_fit(options: argparse.Namespace) -> None:
-    if options.verify is not None:
-        _require_none(options, (*_WITHOUT_A_LEDGER, *_WITH_CAP), "--verify reads a file alone, and no ledger")
-    if options.cap is None:
-        _require_none(options, _WITH_CAP, "it only counts together with --cap EPSILON DELTA")
-    if options.dataset is None:
-        _require_none(options, _WITH_DATASET, "it is about one dataset, which must be named")
 
 
 def _require_none(options: argparse.Namespace, names: tuple[str, ...], why: str) -> None:

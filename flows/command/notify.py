@@ -28,18 +28,6 @@ if TYPE_CHECKING:
 BLOCK, PREFIX = "marginalia-notify", "marginalia: "
 #: Flows that deployments run.
 _FLOWS = ["release", "showcase", "measure", "publish", "syndiffix", "batch"]
-#: Types of blocks that notify, for who names one without its type.
-_TYPES = (
-    "custom-webhook",
-    "slack-webhook",
-    "ms-teams-webhook",
-    "mattermost-webhook",
-    "discord-webhook",
-    "pager-duty-webhook",
-    "opsgenie-webhook",
-    "twilio-sms",
-    "sendgrid-email",
-)
 #: What stopped a run, in the words of a subject, by the error that the message of its state names.
 _CAUSES = {
     BudgetExhausted: "the privacy budget is exhausted",
@@ -119,10 +107,16 @@ def _save_webhook(address: str) -> "UUID":
 
 def _find_block(client: "SyncPrefectClient", name: str) -> "UUID":
     """A block that somebody made: NAME, or TYPE/NAME. Raises ParameterError."""
+    from prefect.blocks import notifications
     from prefect.exceptions import ObjectNotFound
 
+    types = [
+        each.get_block_type_slug()
+        for each in vars(notifications).values()
+        if isinstance(each, type) and issubclass(each, notifications.NotificationBlock)
+    ]
     kind, slash, own = name.rpartition("/")
-    for slug in (kind,) if slash else _TYPES:
+    for slug in (kind,) if slash else types:
         with suppress(ObjectNotFound):
             return client.read_block_document_by_name(own, slug, include_secrets=False).id
     raise ParameterError(

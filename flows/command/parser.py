@@ -1,7 +1,8 @@
-"""The parser of every command: it refuses what it does not know, and says what was perhaps meant."""
+"""The parser of every command, which says what was perhaps meant, and how its options are declared."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from tasks.core.hints import did_you_mean
@@ -37,3 +38,38 @@ class CommandParser(argparse.ArgumentParser):
         if message.endswith("required: FILE"):
             message += ": give FILE first"
         super().error(message)
+
+
+#: How a value is read, by what stands for it in a spelling; all others are texts.
+_READERS: dict[str, type] = {"N": int, "E": float} | dict.fromkeys(
+    ("FILE", "FOLDER", "OUTPUT", "RELEASE", "CONFIG.json", "BATCH.json", "OUT.sdxblob.zip"), Path
+)
+
+
+def add_option(group: argparse._ActionsContainer, spelled: str, help: str, **more: Any) -> None:
+    """Declare an option or an argument as it is typed: its names, and what stands for its values.
+
+    ``--cap EPSILON DELTA`` takes two values, ``--only NAME ...`` one or more, ``--json`` is a flag, and
+    ``file FILE`` is an argument.
+    """
+    first, *rest = spelled.split()
+    names = [first, *(word for word in rest if word.startswith("-"))]
+    values = rest[len(names) - 1 :]
+    found: dict[str, Any] = {}
+    if values[1:] == ["..."]:
+        found = {"metavar": values[0], "nargs": "+"}
+    elif len(values) > 1:
+        found = {"metavar": tuple(values), "nargs": len(values)}
+    elif values:
+        found = {"metavar": values[0]}
+    elif first.startswith("-") and not more.keys() & {"choices", "nargs"}:
+        found = {"action": "store_true"}
+    if values:
+        found["type"] = _READERS.get(values[0])
+    group.add_argument(*names, help=help, **found | more)
+
+
+def add_options(group: argparse._ActionsContainer, told: Mapping[str, str], **more: Any) -> None:
+    """Declare several, each with what its help says."""
+    for spelled, help in told.items():
+        add_option(group, spelled, help, **more)

@@ -21,6 +21,7 @@ from flows.command.main import hide_pandas_from_pyarrow
 from tasks.configuration.flat_file import read_configuration
 from tasks.configuration.model import RunConfiguration
 from tasks.core.errors import MarginaliaError, ParameterError
+from tasks.core.figures import count_of
 from tasks.core.hints import did_you_mean
 from tasks.failures import log_unexpected
 from tasks.messages import Progress, say
@@ -30,10 +31,6 @@ from tasks.storage import Workspace
 
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import State
-
-
-def page_of_run(run: str) -> str:
-    return page_of("runs/flow-run", run)
 
 
 def page_of(kind: str, name: str) -> str:
@@ -144,8 +141,7 @@ def run_batch(options: argparse.Namespace) -> int:
         from tasks.batch.group import COMPARISON
 
         places = _follow(batch(str(options.file.absolute()), return_state=True))
-    runs = "1 run" if len(asked.runs) == 1 else f"{len(asked.runs)} runs"
-    say(f"Did {runs} in {time.monotonic() - started:.0f} s.")
+    say(f"Did {count_of(len(asked.runs), 'run')} in {time.monotonic() - started:.0f} s.")
     for group, place in places.items():
         home = workspace.root / place
         page, closed = home / COMPARISON, home / "sensitive" / COMPARISON
@@ -167,21 +163,16 @@ def demo(options: argparse.Namespace) -> int:
     else:
         root.mkdir(parents=True, exist_ok=True)
         write_survey(root / "survey.csv")
-        path.write_text(json.dumps(_demo_configuration(root), indent=2) + "\n", encoding="utf-8")
+        checkout = Path(__file__).resolve().parents[2]
+        body = json.loads((checkout / "deployments" / "configurations" / "survey.json").read_text("utf-8"))
+        body |= {"sensitive_microdata_path": str(root / "survey.csv"), "output_dir": str(root)}
+        body["contract"] = str(checkout / body["contract"])
+        path.write_text(json.dumps(body, indent=2) + "\n", encoding="utf-8")
     run_showcase(read_configuration(path), ("navigate",), verbose=options.verbose)
     say(f"Its configuration: {path}")
     command = Path(sys.executable).with_name("marginalia")
     say(f"Its ledger: MARGINALIA_LEDGER={os.environ['MARGINALIA_LEDGER']} {command} ledger")
     return 0
-
-
-def _demo_configuration(root: Path) -> dict[str, object]:
-    checkout = Path(__file__).resolve().parents[2]
-    survey = checkout / "deployments" / "configurations" / "survey.json"
-    body: dict[str, object] = json.loads(survey.read_text(encoding="utf-8"))
-    contract = checkout / str(body["contract"])
-    paths = {"sensitive_microdata_path": root / "survey.csv", "output_dir": root, "contract": contract}
-    return body | {key: str(value) for key, value in paths.items()}
 
 
 def _run_and_report(
@@ -209,7 +200,7 @@ def _run_and_report(
 
 
 def _follow(state: "State[Result]") -> Result:
-    say(f"The run and its lineage: {page_of_run(str(state.state_details.flow_run_id))}")
+    say(f"The run and its lineage: {page_of('runs/flow-run', str(state.state_details.flow_run_id))}")
     return state.result(raise_on_failure=True)
 
 

@@ -97,7 +97,11 @@ def _tell_running(worker: Worker, pool: str) -> int:
 def _start(pool: str, url: str) -> "subprocess.Popen[bytes]":
     environment = dict(os.environ) | server.OFFLINE
     environment |= {"PREFECT_API_URL": url, "PREFECT_WORKER_QUERY_SECONDS": str(QUERY_SECONDS)}
-    environment |= _own_folders()
+    # Folders that the environment names start here, while each run works in the folder of its deployment.
+    named = [name for name in ("MARGINALIA_CACHE", "MARGINALIA_SERVER") if os.environ.get(name)]
+    environment |= {name: str(Path(os.environ[name]).absolute()) for name in named}
+    if os.environ.get(VARIABLE) and isinstance(ledger := ledger_place(), Path):
+        environment[VARIABLE] = str(ledger)
     command = [sys.executable, "-m", "prefect", "worker", "start", "--pool", pool, "--type", "process"]
     # Started in the background, a process ignores SIGINT and so would the worker, which is ended by it.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -106,14 +110,6 @@ def _start(pool: str, url: str) -> "subprocess.Popen[bytes]":
     process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
     Worker(process.pid, started(process.pid) or "", pool, url).record(_RECORD)
     return process
-
-
-def _own_folders() -> dict[str, str]:
-    """Those that the environment names start here, while each run works in the folder of its deployment."""
-    names = [name for name in ("MARGINALIA_CACHE", "MARGINALIA_SERVER") if os.environ.get(name)]
-    found = {name: str(Path(os.environ[name]).absolute()) for name in names}
-    ledger = ledger_place()
-    return found | ({VARIABLE: str(ledger)} if os.environ.get(VARIABLE) and isinstance(ledger, Path) else {})
 
 
 def _watch(process: "subprocess.Popen[bytes]", *, is_ours: bool) -> None:

@@ -74,7 +74,8 @@ class Process:
                 with contextlib.suppress(OSError):
                     os.killpg(self.pid, sign)
             while self.is_alive and time.monotonic() < deadline:
-                _reap(self.pid)
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(self.pid, os.WNOHANG)
                 time.sleep(0.1)
 
 
@@ -95,11 +96,6 @@ def _started_by_ps(pid: int) -> str | None:
         ["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
     ).stdout.split(maxsplit=1)
     return listing[1].strip() if len(listing) == 2 and not listing[0].startswith("Z") else None
-
-
-def _reap(pid: int) -> None:
-    with contextlib.suppress(ChildProcessError):
-        os.waitpid(pid, os.WNOHANG)
 
 
 #: A first start migrates a new database: half a minute on a busy machine.

@@ -116,7 +116,7 @@ def warm_up(*, everything: bool) -> None:
             sys.exit(syndiffix.exitcode)
     if publish_kernels() is None:
         own = os.environ["NUMBA_CACHE_DIR"]
-        sys.stdout.write(f"  kept for this user alone, in {own}: another user owns this checkout\n")
+        print(f"  kept for this user alone, in {own}: another user owns this checkout")
 
 
 def _prepare() -> None:
@@ -193,8 +193,7 @@ def _stored(made: Any, read: Callable[[Path], _Read], folder: Path) -> _Read:
 
 
 def _tell(what: str) -> None:
-    sys.stdout.write(f"  compiled: {what}\n")
-    sys.stdout.flush()
+    print(f"  compiled: {what}", flush=True)
 
 
 def _draw(records: CodedRecords) -> Aggregates:

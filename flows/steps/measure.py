@@ -8,6 +8,7 @@ Modes of synthesis that read raw records draw here, on this side, and the raw ta
 """
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from tasks.configuration.model import RunConfiguration
@@ -52,10 +53,22 @@ from tasks.sensitive.unchanged import (
 )
 from tasks.storage import RunWorkspace, StoredTable, Workspace
 
-_BOTH_REGIMES = (
-    "ATTENTION: this dataset also has differentially private releases. Their guarantee and their common cap "
-    "do not cover this k-anonymous release."
-)
+
+def begin_run(workspace: Workspace, configuration: RunConfiguration) -> RunWorkspace:
+    """A run that reads the table, with what it was asked for written down."""
+    resources = query_resources(configuration, workspace)
+    run = RunWorkspace.begin(workspace, configuration.dataset, resources)
+    keep_configuration(run, configuration)
+    return run
+
+
+def tell_of_private_releases(workspace: Workspace, dataset: str, made: str) -> None:
+    """Tell that the guarantee of the dataset's other releases does not cover this one, which is `made`."""
+    if list_recorded_heads(workspace, dataset):
+        tell(
+            "ATTENTION: this dataset also has differentially private releases. Their guarantee and their "
+            f"common cap do not cover this {made}."
+        )
 
 
 class SensitiveTables:
@@ -90,6 +103,10 @@ class SensitiveTables:
         assert self.table is not None and self.records is not None, "what compares with them has looked"
         return self.table, self.records
 
+    def reading(self) -> AbstractContextManager[None]:
+        """Within it the table is read; that it can't be is noted."""
+        return note_unread_table(self.configuration, self.described)
+
 
 def measure_steps(
     workspace: Workspace, configuration: RunConfiguration, seeks: str, last: str = STAGES[-1]
@@ -122,11 +139,11 @@ def _measure_rounded(
     workspace: Workspace, configuration: RunConfiguration, recalled: DescribedRun, last: str, seeks: str
 ) -> SensitiveTables:
     require_seed_stays(configuration)
-    if list_recorded_heads(workspace, configuration.dataset):
-        tell(_BOTH_REGIMES)
-    measured = _start_run(workspace, configuration, recalled.described)
-    _read_table(configuration, measured, is_judged=True)
-    _round_steps(configuration, measured, last, seeks)
+    tell_of_private_releases(workspace, configuration.dataset, "k-anonymous release")
+    run = begin_run(workspace, configuration)
+    measured = SensitiveTables(configuration, recalled.described, run)
+    _read_table(measured, is_judged=True)
+    _round_steps(measured, last, f"{seeks} {last}")
     return measured
 
 
@@ -137,40 +154,43 @@ def _measure_private(
     charge = charge_of_run(described)
     with watch_budget(workspace, configuration, charge):
         admitted = admit_release(workspace, configuration, described)
-        measured = _start_run(workspace, configuration, described)
+        measured = SensitiveTables(configuration, described, begin_run(workspace, configuration))
         if admitted.is_committed:
-            _return_committed(configuration, measured, admitted, recalled.unreadable)
+            _return_committed(measured, admitted, recalled.unreadable)
+        elif recalled.unreadable is not None:
+            raise recalled.unreadable
         else:
-            _draw(workspace, measured, admitted, recalled.unreadable, f"{seeks} {last}")
+            _draw(measured, admitted, f"{seeks} {last}")
     record_account(workspace, configuration, charge, is_charged=not measured.is_recalled)
     return measured
 
 
-def _draw(
-    workspace: Workspace,
-    measured: SensitiveTables,
-    admitted: Admitted,
-    unreadable: MarginaliaError | None,
-    goal: str,
-) -> None:
+def _draw(measured: SensitiveTables, admitted: Admitted, goal: str) -> None:
     """The table, judged and encoded, and one draw from it; none where it is unchanged and so skipped."""
-    if unreadable is not None:
-        raise unreadable
-    configuration = measured.configuration
-    with note_unread_table(configuration, measured.described):
-        _read_table(configuration, measured, is_judged=True)
+    run, configuration = measured.run, measured.configuration
+    _read_table(measured, is_judged=True)
     table, records = measured.raw
     if configuration.skips_unchanged:
-        measured.wanted = PlannedOutput.of(workspace, configuration, measured.described, goal)
+        measured.wanted = PlannedOutput.of(run, configuration, measured.described, goal)
     if admitted.may_be_skipped:
-        earlier = find_equal_draw(measured.run, admitted.name, records)
+        earlier = find_equal_draw(run, admitted.name, records)
         if earlier is not None:
             _return_earlier(measured, earlier)
             return
-    table_hash = fingerprint(workspace, table, records)
-    drawn = protect_records(workspace, records, measured.judged, admitted, table_hash)
+    _protect(measured, admitted, records, measured.judged, fingerprint(run, table, records))
+    compare_with_last(run, configuration, measured.described, table, records)
+
+
+def _protect(
+    measured: SensitiveTables,
+    admitted: Admitted,
+    records: StoredTable | None = None,
+    judged: StoredTable | None = None,
+    table_hash: str = "",
+) -> None:
+    """Draw, or without records return what is committed."""
+    drawn = protect_records(measured.run, records, judged, admitted, table_hash)
     measured.measurement, measured.is_recalled = drawn, drawn.is_reused
-    compare_with_last(workspace, configuration, measured.described, table, records)
 
 
 #: How a protection's counts are measured, by the name of its regime.
@@ -180,20 +200,11 @@ _MEASURES: dict[str, Callable[[Workspace, RunConfiguration, DescribedRun, str, s
 }
 
 
-def _start_run(workspace: Workspace, configuration: RunConfiguration, described: RunFacts) -> SensitiveTables:
-    resources = query_resources(configuration, workspace)
-    run = RunWorkspace.begin(workspace, configuration.dataset, resources)
-    keep_configuration(run, configuration)
-    return SensitiveTables(configuration, described, run)
-
-
 def _return_earlier(measured: SensitiveTables, vintage: str) -> None:
     asked, dataset, wanted = measured.described.vintage, measured.configuration.dataset, measured.wanted
     measured.configuration = measured.configuration.model_copy(update={"vintage": vintage})
     measured.described = replace(measured.described, vintage=vintage)
-    admitted = Admitted(measured.configuration, measured.described, Admission.COMMITTED, [])
-    drawn = protect_records(measured.run, None, None, admitted, "")
-    measured.measurement, measured.is_recalled = drawn, drawn.is_reused
+    _protect(measured, Admitted(measured.configuration, measured.described, Admission.COMMITTED, []))
     found = None if wanted is None else find_equal_output(measured.run, dataset, wanted, asked)
     place = found.place if found is not None and found.vintage == vintage else None
     measured.unchanged = EarlierOutput(vintage, place)
@@ -207,28 +218,23 @@ def record_release_for_reuse(workspace: Workspace, measured: SensitiveTables, re
 
 
 def _return_committed(
-    configuration: RunConfiguration,
-    measured: SensitiveTables,
-    admitted: Admitted,
-    unreadable: MarginaliaError | None,
+    measured: SensitiveTables, admitted: Admitted, unreadable: MarginaliaError | None
 ) -> None:
     """The measurement that was drawn; then the table, which only what stays in ``sensitive/`` needs.
 
     Neither what the table holds now, nor its size, nor its contract stops the release: it was judged when it
     was drawn. That somebody changed what was made of the table before is another matter, and is told.
     """
-    drawn = protect_records(measured.run, None, None, admitted, "")
-    measured.measurement, measured.is_recalled = drawn, drawn.is_reused
+    _protect(measured, admitted)
     if unreadable is None:
         try:
-            with note_unread_table(configuration, measured.described):
-                _read_table(configuration, measured, is_judged=False)
+            _read_table(measured, is_judged=False)
         except StoredTableMismatch:
             raise
         except MarginaliaError as error:
             unreadable = error
     if unreadable is None:
-        compare_with_last(measured.run, configuration, measured.described, *measured.raw)
+        compare_with_last(measured.run, measured.configuration, measured.described, *measured.raw)
         return
     tell(
         f"ATTENTION: the table can't be read any more. {unreadable} The run returns the release that was "
@@ -236,42 +242,43 @@ def _return_committed(
     )
 
 
-def _read_table(configuration: RunConfiguration, measured: SensitiveTables, *, is_judged: bool) -> None:
-    described, run = measured.described, measured.run
-    table = locate_table(run, described.source)
-    if is_judged and described.contract is not None and configuration.input.contract_mode == "strict":
-        is_drawn = configuration.protection.is_drawn_once
-        drawn_as = (described.vintage, public_table(described)) if is_drawn else None
-        measured.judged = judge_contract(run, table, described.contract, described.schema, drawn_as)
+def _read_table(measured: SensitiveTables, *, is_judged: bool) -> None:
+    configuration, described, run = measured.configuration, measured.described, measured.run
     rules = EncodingRules.of(configuration, described.parameters)
-    records = encode_records(run, table, described.schema, rules)
-    # Changed since it was made: an error, also where all that would read it is cached.
-    run.path(records)
-    report_dropped_cells(run, configuration, records)
+    with measured.reading():
+        table = locate_table(run, described.source)
+        if is_judged and described.contract is not None and configuration.input.contract_mode == "strict":
+            is_drawn = configuration.protection.is_drawn_once
+            drawn_as = (described.vintage, public_table(described)) if is_drawn else None
+            measured.judged = judge_contract(run, table, described.contract, described.schema, drawn_as)
+        records = encode_records(run, table, described.schema, rules)
+        # Changed since it was made: an error, also where all that would read it is cached.
+        run.path(records)
+        report_dropped_cells(run, configuration, records)
     measured.table, measured.records = table, records
 
 
-def count_step(measured: SensitiveTables) -> StoredTable:
-    length = measured.described.reporting_length or 1
-    records = measured.raw[1]
-    with note_unread_table(measured.configuration, measured.described):
-        measured.marginals = count_records(measured.run, records, length)
+def _count(measured: SensitiveTables) -> StoredTable:
+    """Exact counts, made once."""
+    if measured.marginals is None:
+        length = measured.described.reporting_length or 1
+        with measured.reading():
+            measured.marginals = count_records(measured.run, measured.raw[1], length)
     return measured.marginals
 
 
-def aggregate_step(configuration: RunConfiguration, measured: SensitiveTables) -> StoredTable:
-    marginals = measured.marginals or count_step(measured)
-    resolution, prefix = configuration.reporting_resolution, configuration.prefix
-    records = measured.raw[1]
-    with note_unread_table(measured.configuration, measured.described):
-        return describe_records(measured.run, records, marginals, resolution, prefix)
+def aggregate_step(measured: SensitiveTables) -> StoredTable:
+    asked, marginals = measured.configuration, _count(measured)
+    limits = (asked.reporting_resolution, asked.prefix)
+    with measured.reading():
+        return describe_records(measured.run, measured.raw[1], marginals, *limits)
 
 
-def _round_steps(configuration: RunConfiguration, measured: SensitiveTables, last: str, seeks: str) -> None:
-    run, (table, coded), records = measured.run, measured.raw, None
+def _round_steps(measured: SensitiveTables, last: str, goal: str) -> None:
+    run, configuration, described = measured.run, measured.configuration, measured.described
+    (table, coded), records = measured.raw, None
     resolution, synthesis = configuration.reporting_resolution, configuration.synthesis
-    length = measured.described.reporting_length
-    aggregates = round_counts(run, count_step(measured), length, resolution)
+    aggregates = round_counts(run, _count(measured), described.reporting_length, resolution)
     if synthesis.reads_records and reaches(last, "generate"):
         jobs = configuration.resources.parallel_jobs
         records = generate_from_records(run, coded, aggregates, synthesis, resolution, jobs)
@@ -280,45 +287,31 @@ def _round_steps(configuration: RunConfiguration, measured: SensitiveTables, las
             f"ATTENTION: reporting_resolution, {resolution}, is above the number of records: nothing can be "
             "reported. Lower it."
         )
-    made = coded if synthesis.reads_records else aggregates
-    compare_with_last(run, configuration, measured.described, table, made)
+    compare_with_last(run, configuration, described, table, coded if synthesis.reads_records else aggregates)
     if configuration.skips_unchanged:
-        described, dataset = measured.described, configuration.dataset
         # Where records are drawn from raw ones, those; else the counts are all that there is to release.
         made_of = (coded, aggregates) if synthesis.reads_records else (aggregates,)
-        measured.wanted = PlannedOutput.of(run, configuration, described, f"{seeks} {last}", made_of)
-        measured.unchanged = find_equal_output(run, dataset, measured.wanted, described.vintage)
-    if measured.unchanged is None:
-        measured.measurement = hand_over_counts(run, configuration, measured.described, aggregates, records)
-        return
-    found = measured.unchanged
-    tell_unchanged(run, configuration, measured.described.vintage, found.vintage, found.place or "")
+        measured.wanted = PlannedOutput.of(run, configuration, described, goal, made_of)
+        found = find_equal_output(run, configuration.dataset, measured.wanted, described.vintage)
+        if found is not None:
+            measured.unchanged = found
+            tell_unchanged(run, configuration, described.vintage, found.vintage, found.place or "")
+            return
+    measured.measurement = hand_over_counts(run, configuration, described, aggregates, records)
 
 
-def evaluate_steps(
-    configuration: RunConfiguration, measured: SensitiveTables, built: BuiltCounts
-) -> StoredTable:
-    marginals = measured.marginals or count_step(measured)
+def evaluate_steps(measured: SensitiveTables, built: BuiltCounts) -> StoredTable:
+    settings, marginals = EvaluationSettings.of(measured.configuration), _count(measured)
     assert built.records is not None, "what is evaluated was generated"
-    records = measured.raw[1]
-    with note_unread_table(measured.configuration, measured.described):
-        return evaluate_against_raw(
-            measured.run,
-            EvaluationSettings.of(configuration),
-            records,
-            marginals,
-            built.aggregates,
-            built.records,
-        )
+    made = (built.aggregates, built.records)
+    with measured.reading():
+        return evaluate_against_raw(measured.run, settings, measured.raw[1], marginals, *made)
 
 
-def utility_steps(
-    configuration: RunConfiguration, measured: SensitiveTables, built: BuiltCounts
-) -> StoredTable | None:
-    settings = UtilitySettings.of(configuration)
+def utility_steps(measured: SensitiveTables, built: BuiltCounts) -> StoredTable | None:
+    settings = UtilitySettings.of(measured.configuration)
     if settings is None:
         return None
     assert built.records is not None, "what is measured was generated"
-    records = measured.raw[1]
-    with note_unread_table(measured.configuration, measured.described):
-        return measure_worth(measured.run, settings, records, built.records)
+    with measured.reading():
+        return measure_worth(measured.run, settings, measured.raw[1], built.records)

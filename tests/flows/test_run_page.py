@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from flows.command import main as command
-from flows.command.run import page_of_run
+from flows.command.run import page_of
 from tasks.caching import StoredTableSerializer
 from tasks.core.errors import InputError
 from tests.flows.processes import configuration_file
@@ -56,7 +56,7 @@ def test_a_server_without_the_new_interface_is_linked_to_the_old_one(told, below
         answering(404 if told is None else 200, told) as address,
         temporary_settings(updates={PREFECT_UI_URL: address + below}),
     ):
-        assert page_of_run("1234") == f"{address}{below}{version}/runs/flow-run/1234"
+        assert page_of("runs/flow-run", "1234") == f"{address}{below}{version}/runs/flow-run/1234"
 
 
 def test_what_a_step_raised_is_kept_as_a_text_without_cells():

@@ -6,7 +6,6 @@ import pytest
 
 from flows.command.syndiffix import arguments as syndiffix_options
 from flows.command.syndiffix import command as syndiffix_command
-from flows.command.syndiffix import settings as syndiffix_settings
 from tasks.configuration.flat_file import from_flat
 from tasks.configuration.protections import SECTION_KEYS, SynDiffix
 from tasks.core.errors import ParameterError
@@ -170,7 +169,7 @@ def test_each_option_becomes_its_parameter():
     )
     options = parsed(*numbers.split())
     salt = bytes(range(32))
-    section = syndiffix_settings.settings_section(options, ["a", "b"])
+    section = syndiffix_options.settings_section(options, ["a", "b"])
     assert SynDiffixParameters.of(section, salt) == SynDiffixParameters(
         AnonymizationParameters(
             salt, SuppressionParameters(4, 0.5, 1.5), FlatteningInterval(1, 6), FlatteningInterval(3, 7), 0.25
@@ -192,7 +191,7 @@ RIGHT = Clusters((0, 1), (DerivedCluster("right", (1,), (2,)),))
 def chosen(arguments):
     """The clustering that options of a table of three columns ask for."""
     options = parsed("t.csv", *shlex.split(arguments))
-    found = SynDiffixParameters.of(syndiffix_settings.settings_section(options, COLUMNS)).clustering
+    found = SynDiffixParameters.of(syndiffix_options.settings_section(options, COLUMNS)).clustering
     return with_ids(found, COLUMNS)
 
 
@@ -301,7 +300,7 @@ def test_the_configuration_says_what_the_options_say(table, tmp_path, choice):
     options = parsed(table, tmp_path / "out", *numbers.split(), *shlex.split(choice))
     dated = ChosenColumn("city", reading=CellReading(date_formats=("%d.%m.%Y", "%Y")))
     columns = [parse_column("age:i"), dated, ChosenColumn("a:i")]
-    section = syndiffix_settings.settings_section(options, [column.name for column in columns])
+    section = syndiffix_options.settings_section(options, [column.name for column in columns])
     flat = syndiffix_command.flat_configuration(options, InputFile(table), columns, section)
     configuration = from_flat(flat)
     settings = configuration.protection

@@ -180,7 +180,12 @@ def _ask_relations(
         return answers
     found = relations_between(table.cells, table.used(answers.subject))
     stated = [relation for relation in found if relation.column]
-    _print_relations([relation for relation in found if not relation.column], stated)
+    drafted = [relation for relation in found if not relation.column]
+    if shown := [*drafted, *stated[:_MOST_RELATIONS_SHOWN]]:
+        print("\nThese hold between columns, but for a few rows at most:")
+        print("\n".join(f"  {printable(relation.words)}" for relation in shown))
+    if len(stated) > _MOST_RELATIONS_SHOWN:
+        print(f"  and {len(stated) - _MOST_RELATIONS_SHOWN} more")
     chosen = _ask_which(asker, stated, declared)
     constraints: dict[str, list[object]] = defaultdict(list)
     for relation in found:
@@ -193,14 +198,6 @@ def _ask_relations(
         if relation.is_dependency and relation not in chosen
     }
     return replace(answers, constraints=dict(constraints), seems_to_follow=left)
-
-
-def _print_relations(drafted: list[Relation], stated: list[Relation]) -> None:
-    if shown := [*drafted, *stated[:_MOST_RELATIONS_SHOWN]]:
-        print("\nThese hold between columns, but for a few rows at most:")
-        print("\n".join(f"  {printable(relation.words)}" for relation in shown))
-    if len(stated) > _MOST_RELATIONS_SHOWN:
-        print(f"  and {len(stated) - _MOST_RELATIONS_SHOWN} more")
 
 
 def _ask_which(asker: Asker, stated: list[Relation], declared: list[str] | None) -> list[Relation]:
@@ -252,7 +249,15 @@ def init(options: argparse.Namespace) -> int:
             )
     corrections = [parse_correction(text) for text in options.column]
     asker = Asker(is_asking=not options.yes and sys.stdin.isatty() and sys.stdout.isatty())
-    table = _recognise(asker, path, _file_answers(options), source)
+    said = FileAnswers(
+        options.encoding,
+        {"tab": "\t", "\\t": "\t"}.get(options.delimiter, options.delimiter),
+        options.quote,
+        None if options.header is None else options.header == "yes",
+        options.skip_lines,
+        options.escape,
+    )
+    table = _recognise(asker, path, said, source)
     if not table.rows:
         one = "" if table.source.is_parquet else " If that one line is a record, say --header no."
         raise InputError(
@@ -315,12 +320,6 @@ def _source_of_configuration(path: Path) -> InputFile | None:
 
     table = read_configuration(path).input
     return file_as_written(table, table.path)
-
-
-def _file_answers(options: argparse.Namespace) -> FileAnswers:
-    delimiter = {"tab": "\t", "\\t": "\t"}.get(options.delimiter, options.delimiter)
-    header = None if options.header is None else options.header == "yes"
-    return FileAnswers(options.encoding, delimiter, options.quote, header, options.skip_lines, options.escape)
 
 
 def _proposed_subject(table: RecognisedTable, options: argparse.Namespace) -> str | None:

@@ -31,7 +31,7 @@ from tasks.sensitive.read import EncodingRules
 from tasks.storage import SENSITIVE, RunWorkspace, Workspace
 
 
-def evaluate_release(
+def answer_evaluate(
     table: bytes,
     *,
     release: str,

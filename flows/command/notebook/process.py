@@ -19,6 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, BinaryIO, NoReturn
 
 from flows import hide_what_follows_exit
@@ -89,21 +90,9 @@ def handler_of(what: str) -> Callable[..., dict[str, Any]]:
 
     It is loaded when it is asked for, as each needs other things of what is slow.
     """
-    if what == "evaluate":
-        from flows.command.notebook.evaluation import evaluate_release
-
-        return evaluate_release
-    from flows.command.notebook import runs
-
-    handlers: dict[str, Callable[..., dict[str, Any]]] = {
-        "protect": runs.protect_table,
-        "syndiffix": runs.synthesize_request,
-        "build_blob": runs.build_blob_of_table,
-        "open_blob": runs.describe_blob,
-        "read_blob": runs.query_blob,
-        "stitch": runs.stitch_request,
-    }
-    return handlers[what]
+    module = import_module(f"flows.command.notebook.{'evaluation' if what == 'evaluate' else 'runs'}")
+    handler: Callable[..., dict[str, Any]] = getattr(module, f"answer_{what}")
+    return handler
 
 
 def _error_answer(error: MarginaliaError) -> dict[str, Any]:

@@ -9,10 +9,12 @@ import argparse
 import io
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import fsspec
 import pyarrow.parquet as pq
+from annotated_types import Len
+from pydantic import TypeAdapter, ValidationError
 
 from flows.command.main import hide_pandas_from_pyarrow
 from flows.command.notebook.words import argument_name
@@ -33,21 +35,23 @@ from tasks.request import STAGES, UNCHANGED
 from tasks.storage import Workspace
 
 
-def describe_blob(_: bytes, *, path: str) -> dict[str, Any]:
+def answer_open_blob(_: bytes, *, path: str) -> dict[str, Any]:
     """What a blob is about: its columns, and a sentence on whom it protects."""
     with closing(BlobFile(Path(path))) as blob:
         header = blob.header
     return {"path": path, "columns": header.columns.names, "protects": str(header.parameters["protects"])}
 
 
-def query_blob(_: bytes, *, path: str, columns: list[str], target: str | None, output: str) -> dict[str, Any]:
+def answer_read_blob(
+    _: bytes, *, path: str, columns: list[str], target: str | None, output: str
+) -> dict[str, Any]:
     """Write the table of some of a blob's columns, as Parquet."""
     hide_pandas_from_pyarrow()
     write_table(read_blob(Path(path), columns, target), Path(output))
     return {}
 
 
-def stitch_request(tables: bytes, *, left_bytes: int, owner: StitchOwner, output: str) -> dict[str, Any]:
+def answer_stitch(tables: bytes, *, left_bytes: int, owner: StitchOwner, output: str) -> dict[str, Any]:
     """Write two tables, the second of which begins at a byte, as one (`stitch_tables`), as Parquet."""
     hide_pandas_from_pyarrow()
     left, right = (pq.read_table(io.BytesIO(part)) for part in (tables[:left_bytes], tables[left_bytes:]))
@@ -62,7 +66,7 @@ def in_memory(dataset: object, table: bytes) -> str:
     return f"memory://{name}"
 
 
-def protect_table(table: bytes, *, settings: dict[str, Any]) -> dict[str, Any]:
+def answer_protect(table: bytes, *, settings: dict[str, Any]) -> dict[str, Any]:
     """Make a release as ``marginalia run`` does.
 
     Args:
@@ -74,7 +78,7 @@ def protect_table(table: bytes, *, settings: dict[str, Any]) -> dict[str, Any]:
     """
     names = pq.read_schema(io.BytesIO(table)).names
     for key in ("use_columns", "sensitive_zeros"):
-        if isinstance(settings.get(key), list) and (said := _names_problem(key, settings[key], len(names))):
+        if isinstance(settings.get(key), list) and (said := _problem("columns", settings[key], len(names))):
             raise ParameterError(f"{key}= {said}.")
     path = in_memory(settings.get("dataset"), table)
     configuration = from_flat({**settings, "sensitive_microdata_path": path})
@@ -87,7 +91,7 @@ def protect_table(table: bytes, *, settings: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def synthesize_request(table: bytes, *, options: dict[str, Any], output: str) -> dict[str, Any]:
+def answer_syndiffix(table: bytes, *, options: dict[str, Any], output: str) -> dict[str, Any]:
     """Make a synthetic table as ``marginalia syndiffix`` does, without a release; write it as Parquet.
 
     Args:
@@ -98,13 +102,13 @@ def synthesize_request(table: bytes, *, options: dict[str, Any], output: str) ->
     return {}
 
 
-def build_blob_of_table(
+def answer_build_blob(
     table: bytes, *, options: dict[str, Any], path: str, largest: int | None
 ) -> dict[str, Any]:
     """Build a blob as ``marginalia syndiffix --blob`` does, and say what it is about.
 
     Args:
-        options: as of `synthesize_request`.
+        options: as of `answer_syndiffix`.
         largest: columns of its largest table; None: as many as the command takes.
     """
     hide_pandas_from_pyarrow()
@@ -113,24 +117,20 @@ def build_blob_of_table(
     if largest is not None:
         asked.blob_largest = largest
     build_blob(asked)
-    return describe_blob(b"", path=path)
+    return answer_open_blob(b"", path=path)
 
 
 def _options(asked: dict[str, Any], table: bytes) -> argparse.Namespace:
     """The command's options, with what was asked for, by their own names, in place of their defaults."""
-    known = [*SETTINGS, *_NAMES]
     columns = len(pq.read_schema(io.BytesIO(table)).names)
     problems = [
-        f"syndiffix has no setting {name!r}: {did_you_mean(name, known, repr) or 'leave it out.'}"
+        f"syndiffix has no setting {name!r}: {did_you_mean(name, _KINDS, repr) or 'leave it out.'}"
         for name in asked
-        if name not in known
-    ]
-    kinds = ("column", "columns")
-    named = [name for name in asked if name in _NAMES or SETTINGS[name].kind in kinds] if not problems else []
-    problems = problems or [
+        if name not in _KINDS
+    ] or [
         f"{argument_name(name)}= {problem}."
         for name, value in asked.items()
-        if (problem := _names_problem(name, value, columns) if name in named else _value_problem(name, value))
+        if (problem := _problem(_KINDS[name], value, columns))
     ]
     if problems:
         raise ParameterError(problems)
@@ -142,65 +142,61 @@ def _options(asked: dict[str, Any], table: bytes) -> argparse.Namespace:
     for name, value in asked.items():
         if value is False:
             continue
-        setattr(options, name, _option_value(name, value))
-        options.given[name] = name if name in named else SETTINGS[name].options[0]
+        setattr(options, name, _option_value(_KINDS[name], value))
+        is_number = name in SETTINGS and not _KINDS[name].startswith("column")
+        options.given[name] = SETTINGS[name].options[0] if is_number else name
     return options
 
 
-def _option_value(name: str, value: Any) -> Any:
-    if name == "date_formats":
+def _option_value(kind: str, value: Any) -> Any:
+    if kind == "formats":
         return [
             f"{column}={format}"
             for column, formats in value.items()
             for format in ([formats] if isinstance(formats, str) else formats)
         ]
-    if name == "clustering":
+    if kind == "clustering":
         return clustering_text(value)
     # As the command's words are read: of an integer that no float holds it makes infinity, which is refused.
-    return float(str(value)) if name in SETTINGS and SETTINGS[name].kind == "number" else value
+    return float(str(value)) if kind == "number" else value
 
 
-_TOO_MANY = "must name columns, and holds more texts than there are columns"
-#: Options that name columns or a dataset, beside the settings.
-_NAMES = ("columns", "aidcolumns", "dataset", "date_formats", "clustering")
+#: The kind of each setting and of each other option of a call.
+_KINDS = {name: setting.kind for name, setting in SETTINGS.items()} | {
+    "columns": "columns",
+    "aidcolumns": "columns",
+    "dataset": "column",
+    "date_formats": "formats",
+    "clustering": "clustering",
+}
+#: What a value of each kind is, and what is said of one that is not.
+_EXPECTED: dict[str, tuple[Any, str]] = {
+    "whole": (int, "must be a whole number: correct it"),
+    "number": (int | float, "must be a number: correct it"),
+    "interval": (Annotated[list[int], Len(2, 2)], "must be two whole numbers: correct it"),
+    "flag": (bool, "must be True or False: correct it"),
+    "column": (str, "must be a text: give one"),
+    "columns": (list[str], "must be a list of texts: give the names of columns"),
+    "formats": (
+        dict[str, str | list[str]],
+        'must hold texts by column, such as {"visit": "%d/%m/%Y"}: give these',
+    ),
+}
 
 
-def _names_problem(name: str, value: object, columns: int) -> str:
-    """Why a value names no columns, or no dataset; empty where it does. What it holds may be cells."""
-    if name == "dataset" or (name in SETTINGS and SETTINGS[name].kind == "column"):
-        return "" if isinstance(value, str) else "must be a text: give one"
-    if name == "clustering":
+def _problem(kind: str, value: object, columns: int) -> str:
+    """Why a value is none of a kind; empty where it is one. What it holds may be cells."""
+    sizes = [len(value)] if kind in ("columns", "formats") and isinstance(value, list | dict) else []
+    if kind == "clustering":
         if problem := clustering_problem(value):
             return problem
         lists = value if isinstance(value, list) else []
-        sizes = [len(lists), *(len([*named_columns((columns,))]) for columns in lists)]
-        return _TOO_MANY if max(sizes) > columns else ""
-    if name == "date_formats":
-        formats = list(value.values()) if isinstance(value, dict) else [None]
-        if not all(isinstance(form, str) or _are_texts(form) for form in formats) or len(formats) > columns:
-            return 'must hold texts by column, such as {"visit": "%d/%m/%Y"}: give these'
-        return ""
-    if not _are_texts(value):
-        return "must be a list of texts: give the names of columns"
-    assert isinstance(value, list)
-    return "" if len(value) <= columns else _TOO_MANY
-
-
-def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
-
-
-def _value_problem(name: str, value: object) -> str:
-    """Why a value is none of its option; empty where it is. What it holds may be cells."""
-    pair = value if isinstance(value, list) else []
-    wanted, is_right = {
-        "whole": ("a whole number", _is_number(value, int)),
-        "number": ("a number", _is_number(value, int | float)),
-        "interval": ("two whole numbers", len(pair) == 2 and all(_is_number(end, int) for end in pair)),
-        "flag": ("True or False", isinstance(value, bool)),
-    }[SETTINGS[name].kind]
-    return "" if is_right else f"must be {wanted}: correct it"
-
-
-def _is_number(value: object, kind: Any) -> bool:
-    return isinstance(value, kind) and not isinstance(value, bool)
+        sizes = [len(lists), *(len([*named_columns((listed,))]) for listed in lists)]
+    else:
+        expected, problem = _EXPECTED[kind]
+        try:
+            TypeAdapter(expected).validate_python(value, strict=True)
+        except ValidationError:
+            return problem
+    is_long = max(sizes, default=0) > columns
+    return "must name columns, and holds more texts than there are columns" if is_long else ""

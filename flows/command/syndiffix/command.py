@@ -12,12 +12,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -25,11 +24,9 @@ import pyarrow as pa
 from flows.command.main import hide_pandas_from_pyarrow
 from flows.command.run import run_showcase
 from flows.command.syndiffix import arguments as syndiffix_options
-from flows.command.syndiffix import settings as syndiffix_settings
-from flows.command.syndiffix.arguments import given, spell_option
-from flows.command.syndiffix.settings import requested_clustering
+from flows.command.syndiffix.arguments import given, requested_clustering, spell_option
 from tasks.configuration.flat_file import from_flat
-from tasks.core.arrays import ColumnNumbers, Words
+from tasks.core.arrays import ColumnNumbers, StepDone, Words
 from tasks.core.contracts.declaration import Declarations
 from tasks.core.contracts.public_schema import DeclaredColumn
 from tasks.core.errors import InternalError, MarginaliaError, ParameterError
@@ -38,7 +35,14 @@ from tasks.core.ledger.place import ledger_place, local_folder
 from tasks.core.ledger.tables import PublicTable
 from tasks.core.recognition.dialect import find_dialect
 from tasks.core.syndiffix.blob import ENDING, BlobFile, read_blob, require_blob_name, require_size, write_blob
-from tasks.core.syndiffix.clusters import target_of, way_of, write_clusters
+from tasks.core.syndiffix.clusters import (
+    clustering_text,
+    read_clustering,
+    respell_columns,
+    target_of,
+    way_of,
+    write_clusters,
+)
 from tasks.core.syndiffix.dependence import entropies
 from tasks.core.syndiffix.forest import Forest, single_valued
 from tasks.core.syndiffix.reading import ChosenColumn, parse_column, read_table
@@ -104,40 +108,30 @@ def _require_place_for_a_file(output: Path) -> None:
         raise ParameterError(why) from None
 
 
-class Steps:
-    """Which step is at work, told to the person at the terminal for as long as it lasts."""
+@contextmanager
+def _shown_steps(*, verbose: bool) -> Iterator[StepDone]:
+    """Tell the person at the terminal which step is at work, for as long as it lasts."""
+    bar, started, ended = Progress("syndiffix"), time.monotonic(), threading.Event()
+    now = ("read", 0.0)
 
-    def __init__(self, *, verbose: bool) -> None:
-        self._verbose = verbose
-        self._bar = Progress("syndiffix")
-        self._now = ("read", 0.0)
-        self._started = time.monotonic()
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._tell, daemon=True)
+    def take(step: str, done: int, of: int) -> None:
+        nonlocal now
+        if verbose and step != now[0]:
+            say(f"[{time.monotonic() - started:7.1f} s] {step}")
+        now = (step, done / of)
 
-    @property
-    def seconds(self) -> float:
-        return time.monotonic() - self._started
+    def show() -> None:
+        while not ended.wait(0.2):
+            bar(*now)
 
-    def __call__(self, step: str, done: int, of: int) -> None:
-        if self._verbose and step != self._now[0]:
-            say(f"[{self.seconds:7.1f} s] {step}")
-        self._now = (step, done / of)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._ended.set()
-        self._thread.join()
-        self._bar.close()
-
-    def _tell(self) -> None:
-        while not self._ended.wait(0.2):
-            self._bar(*self._now)
+    thread = threading.Thread(target=show, daemon=True)
+    thread.start()
+    try:
+        yield take
+    finally:
+        ended.set()
+        thread.join()
+        bar.close()
 
 
 LOG_WARNING = (
@@ -261,6 +255,7 @@ def _to_json(value: object) -> str:
     return json.dumps(value, default=str, ensure_ascii=False)
 
 
+_BY_DEPENDENCE = "A blob puts columns together by how they depend on each other"
 _NOT_WITH_BUILDING = ("output", "debug", "flow", "ml_target", "main_features")
 _WITH_ASKING = {"columns", "output", "clustering", "ml_target", "syndiffix_args", "dev"}
 
@@ -272,18 +267,18 @@ def require_buildable(options: argparse.Namespace) -> None:
             raise ParameterError("--blob-largest is for building a blob: name the blob's file with --blob.")
         return
     require_blob_name(options.blob)
-    _refuse(
-        "A blob is built for any later question",
-        options,
-        [n for n in _NOT_WITH_BUILDING if getattr(options, n)],
-    )
     asked = requested_clustering(options) or "default"
-    if target_of(asked) is not None:
-        _refuse("A blob is built for any later question", options, ["clustering"])
-    if way_of(asked) == "none":
-        _refuse("A blob puts columns together by how they depend on each other", options, ["clustering"])
-    if "sample_size" in given(options):
-        _refuse("A blob's dependences are measured on all rows", options, ["sample_size"])
+    any_question = "A blob is built for any later question"
+    for why, names in (
+        (any_question, [name for name in _NOT_WITH_BUILDING if getattr(options, name)]),
+        (any_question, ["clustering"] * (target_of(asked) is not None)),
+        (_BY_DEPENDENCE, ["clustering"] * (way_of(asked) == "none")),
+        (
+            "A blob's dependences are measured on all rows",
+            ["sample_size"] * ("sample_size" in given(options)),
+        ),
+    ):
+        _refuse(why, options, names)
     if options.max_weight <= 1:
         raise ParameterError(
             f"{spell_option(options, 'max_weight')} must be more than 1 for a blob, which puts columns "
@@ -343,7 +338,7 @@ def flat_configuration(
         "dataset": options.dataset,
         "prefix": options.dataset,
         "output_dir": str(options.output.expanduser().absolute()),
-        **syndiffix_settings.marks_of(options),
+        **syndiffix_options.marks_of(options),
         "date_formats": {c.name: list(c.reading.date_formats) for c in columns if c.reading.date_formats},
         "synthesis_mode": "syndiffix",
         "syndiffix": {
@@ -424,7 +419,8 @@ def _synthesize(
     safe = sorted(set(options.value_safe_columns))
     for line in weaker_protection_notes(asked.parameters.anonymization, safe, ", ".join(safe)):
         tell(line)
-    with Steps(verbose=options.verbose) as steps:
+    started = time.monotonic()
+    with _shown_steps(verbose=options.verbose) as steps:
         table, synthesizer = _prepare(options, asked, steps)
         if options.blob is not None:
             path, largest = options.blob.expanduser(), options.blob_largest
@@ -435,7 +431,7 @@ def _synthesize(
         synthesizer.strategy = synthesizer.clusters()
         result = synthesizer.sample()
         steps("write", 0, 1)
-    return Run(synthesizer, result, table, steps.seconds)
+    return Run(synthesizer, result, table, time.monotonic() - started)
 
 
 @dataclass(frozen=True)
@@ -463,7 +459,7 @@ def _read_request(options: argparse.Namespace) -> _Request:
     selected = [column.name for column in columns]
     if options.blob is not None:
         require_size(len(selected), options.blob_largest)
-    return _Request(source, columns, syndiffix_settings.settings_section(options, selected))
+    return _Request(source, columns, syndiffix_options.settings_section(options, selected))
 
 
 def _spell_as_headers(options: argparse.Namespace, headers: Headers) -> None:
@@ -478,16 +474,18 @@ def _spell_as_headers(options: argparse.Namespace, headers: Headers) -> None:
 
     for option in ("aidcolumns", "value_safe_columns", "main_features"):
         setattr(options, option, list(map(exact_name, getattr(options, option))))
-    syndiffix_settings.spell_clustering(options, exact_name)
+    if options.clustering is not None:
+        asked = respell_columns(read_clustering(options.clustering), exact_name)
+        options.clustering = clustering_text(asked)
     for option in ("ml_target", "main_column"):
         if getattr(options, option) is not None:
             setattr(options, option, exact_name(getattr(options, option)))
     if options.columns is not None:
         options.columns = list(map(exact_item, options.columns))
-    options.date_formats = syndiffix_settings.date_formats_of(options.date_formats, headers)
+    options.date_formats = syndiffix_options.date_formats_of(options.date_formats, headers)
 
 
-def _prepare(options: argparse.Namespace, asked: _Request, steps: Steps) -> tuple[pa.Table, Synthesizer]:
+def _prepare(options: argparse.Namespace, asked: _Request, steps: StepDone) -> tuple[pa.Table, Synthesizer]:
     """The table, read whole, and what synthesizes it; a salt is made where the dataset has none."""
     table, contents = _read_columns(options, asked)
     public = PublicTable(asked.source.path, asked.source.headers.texts, tuple(asked.selected))
@@ -513,7 +511,7 @@ def _tell_result(run: Run, options: argparse.Namespace) -> None:
         tell(NOTES.say("empty", mean=f"{mean:g}"))
     left = [c.name for c in run.synthesizer.columns if c.name not in run.result.column_names]
     if left:
-        target = target_of(syndiffix_settings.requested_clustering(options) or "default")
+        target = target_of(requested_clustering(options) or "default")
         tell(left_out_note(left, len(left), str(target)))
 
 
@@ -522,7 +520,13 @@ def _choose_columns(options: argparse.Namespace, names: Sequence[str]) -> list[C
         columns = [ChosenColumn(name) for name in names if name not in options.aidcolumns]
     else:
         _require_apart(options.columns, names)
-        columns = [_parse_column(item, names) for item in options.columns]
+        columns = [
+            # A header of the file where the whole text is one and nothing else is.
+            ChosenColumn(item)
+            if item in names and item.rpartition(":")[0] not in names
+            else parse_column(item)
+            for item in options.columns
+        ]
     selected = [column.name for column in columns]
     problems = [
         f"The input has no column {name!r}: {did_you_mean(name, names, repr) or 'correct its name.'}"
@@ -535,7 +539,7 @@ def _choose_columns(options: argparse.Namespace, names: Sequence[str]) -> list[C
         for name in selected
         if name in options.aidcolumns
     ]
-    marks = syndiffix_settings.marks_of(options)
+    marks = syndiffix_options.marks_of(options)
     given = Declarations(
         decimal=marks["decimal"],
         thousands=marks["thousands"],
@@ -559,13 +563,6 @@ def _require_apart(items: Sequence[str], names: Sequence[str]) -> None:
     if parts & set(names):
         told = " ".join(several[0].replace(",", " ").split())
         raise ParameterError(f"--columns must be separated by spaces, not commas: {told}.")
-
-
-def _parse_column(item: str, names: Sequence[str]) -> ChosenColumn:
-    """A column as it is asked for: a header of the file where the whole text is one and nothing else is."""
-    if item in names and item.rpartition(":")[0] not in names:
-        return ChosenColumn(item)
-    return parse_column(item)
 
 
 def _read_columns(options: argparse.Namespace, asked: _Request) -> tuple[pa.Table, Words]:
