@@ -1,6 +1,6 @@
 """Showcase: the whole job. Measure, publish, and evaluate against the raw table for ``sensitive/``."""
 
-from collections.abc import Callable
+from importlib import import_module
 from typing import Annotated
 
 from prefect import Flow
@@ -68,24 +68,17 @@ def _run_stages(workspace: Workspace, configuration: RunConfiguration, last: str
     return places | {"release": release.key}
 
 
-def flow_of(configuration: RunConfiguration) -> Flow[[RunConfiguration, str], dict[str, str]]:
-    return FLOWS[configuration.protection.regime]()
-
-
-def _showcase() -> "_WholeJob":
-    return showcase
-
-
-def _syndiffix() -> "_WholeJob":
-    from flows.syndiffix import syndiffix  # only a run of SynDiffix takes the time to load it
-
-    return syndiffix
-
-
 _WholeJob = Flow[[RunConfiguration, str], dict[str, str]]
-#: Where the flow is had that does a protection's whole job, by the name of its regime.
-FLOWS: dict[str, Callable[[], _WholeJob]] = {
-    "differential_privacy": _showcase,
-    "k_anonymity": _showcase,
-    "syndiffix": _syndiffix,
+#: Where the flow is that does a protection's whole job, by the name of its regime: only a run of SynDiffix
+#: takes the time to load SynDiffix.
+FLOWS = {
+    "differential_privacy": "flows.showcase:showcase",
+    "k_anonymity": "flows.showcase:showcase",
+    "syndiffix": "flows.syndiffix:syndiffix",
 }
+
+
+def flow_of(configuration: RunConfiguration) -> _WholeJob:
+    module, _, name = FLOWS[configuration.protection.regime].partition(":")
+    flow: _WholeJob = getattr(import_module(module), name)
+    return flow

@@ -18,7 +18,7 @@ from flows.steps.measure import begin_run, tell_of_private_releases
 from flows.steps.publish import build_table_steps, opened_run, release_steps
 from tasks.configuration.model import RunConfiguration
 from tasks.core.syndiffix.bins import kind_of, public_edges
-from tasks.core.syndiffix.clusters import Clusters, target_of
+from tasks.core.syndiffix.clusters import target_of
 from tasks.core.syndiffix.synthesizer import needs_dependence
 from tasks.core.tables.column_names import matching_name
 from tasks.engine import current_engine, engine_of
@@ -205,7 +205,10 @@ def _synthesize(typed: StoredTable, place: SensitiveRun) -> tuple[StoredTable, S
     questions = place.selection.questions
     if current_engine().is_elsewhere:
         grow_trees(run, typed, solved, questions, whole)
-    drawn = _draw(typed, stored_clusters(run, solved), place)
+    drawn = []
+    for number, combination in enumerate(stored_clusters(run, solved).combinations, start=1):
+        part = place.part(tuple(place.selection.columns[column] for column in combination))
+        drawn.append(synthesize_cluster.named(f"cluster-{number}")(run, typed, part))
     table = stitch_clusters(run, typed, solved, drawn, whole)
     return table, answer_questions(run, typed, questions, whole) if questions else None
 
@@ -217,14 +220,6 @@ def _solve(typed: StoredTable, place: SensitiveRun) -> StoredTable:
     if needs_dependence(settings.parameters().clustering, len(columns)):
         measured = measure_dependence(place.run, typed, part)
     return solve_clusters(place.run, typed, measured, part)
-
-
-def _draw(typed: StoredTable, clusters: Clusters, place: SensitiveRun) -> list[StoredTable]:
-    drawn = []
-    for number, combination in enumerate(clusters.combinations, start=1):
-        part = place.part(tuple(place.selection.columns[column] for column in combination))
-        drawn.append(synthesize_cluster.named(f"cluster-{number}")(place.run, typed, part))
-    return drawn
 
 
 def _takes_bins(kind: pa.DataType) -> bool:

@@ -15,6 +15,7 @@ and refusals are the command's. An error says what to do, and holds nothing of t
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -250,7 +251,9 @@ def syndiffix(
         synthetic = ask_for_table({"do": "syndiffix", "options": options}, display, file)
     own_names = {_bare(name): name for name in form.columns}
     names = {name: own_names.get(_bare(name), name) for name in synthetic.column_names}
-    return tables.restore_dtypes(synthetic, form.without(tuple(date_formats or ())), names)
+    dated = set(map(_bare, date_formats or ()))  # which come out as they are found
+    kept = {name: field for name, field in form.columns.items() if _bare(name) not in dated}
+    return tables.restore_dtypes(synthetic, replace(form, columns=kept), names)
 
 
 def _syndiffix_options(

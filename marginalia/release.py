@@ -177,14 +177,12 @@ class OpenedRelease:
         rows = "".join(
             f"<tr><th>{key}</th><td>{escape(text)}</td></tr>" for key, text in self._facts().items()
         )
-        page = "" if self.page is None else f'<p><a href="{escape(_link_to(self.page))}">The page</a></p>'
-        return f"<table>{rows}</table>{page}"
-
-
-def _link_to(page: Path) -> str:
-    """From a notebook to a page: a browser opens none on disk from Jupyter, but one below the notebook."""
-    here = Path.cwd()
-    return quote(str(page.relative_to(here))) if page.is_relative_to(here) else page.as_uri()
+        page, here = self.page, Path.cwd()
+        if page is None:
+            return f"<table>{rows}</table>"
+        # A browser opens no page on disk from Jupyter, but one below the notebook.
+        link = quote(str(page.relative_to(here))) if page.is_relative_to(here) else page.as_uri()
+        return f'<table>{rows}</table><p><a href="{escape(link)}">The page</a></p>'
 
 
 @dataclass(frozen=True, repr=False)

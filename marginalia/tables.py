@@ -12,7 +12,7 @@ import io
 import math
 import re
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -241,14 +241,6 @@ class TableForm:
             return replace(self, columns=(other.columns if self.dtypes is None else {}) | self.columns)
         dtypes = other.dtypes | self.dtypes
         return TableForm(other.columns | self.columns, dtypes, other.orders | self.orders)
-
-    def without(self, names: Collection[str]) -> "TableForm":
-        """The same, but that columns of these names come out as they are found."""
-        known = {name.strip().casefold() for name in names}
-        columns = {
-            name: field for name, field in self.columns.items() if name.strip().casefold() not in known
-        }
-        return replace(self, columns=columns)
 
 
 def to_parquet(table: Any) -> tuple[memoryview, TableForm]:

@@ -103,7 +103,9 @@ def schedule_words(schedule: DeploymentScheduleCreate | DeploymentSchedule) -> s
     if isinstance(kind, CronSchedule):
         said = kind.cron
     elif isinstance(kind, IntervalSchedule):
-        said = f"every {_short(kind.interval)}"
+        fitting = [unit for unit in "dhm" if not kind.interval % _UNITS[unit]]
+        seconds = f"{kind.interval.total_seconds():g}s"
+        said = f"every {kind.interval // _UNITS[fitting[0]]}{fitting[0]}" if fitting else f"every {seconds}"
     else:
         said = kind.rrule if isinstance(kind, RRuleSchedule) else "never"
     zone = getattr(kind, "timezone", None) or "UTC"
@@ -128,14 +130,6 @@ def fires_twice_a_day(schedule: DeploymentScheduleCreate | DeploymentSchedule) -
     if isinstance(kind, IntervalSchedule):
         return kind.interval < timedelta(days=1)
     return isinstance(kind, CronSchedule) and not re.match(r"@|[0-9]+ [0-9]+ ", kind.cron)
-
-
-def _short(span: timedelta) -> str:
-    for unit in ("d", "h", "m"):
-        number, rest = divmod(span, _UNITS[unit])
-        if not rest:
-            return f"{number}{unit}"
-    return f"{span.total_seconds():g}s"
 
 
 def _is_cron(cron: str) -> bool:

@@ -27,7 +27,7 @@ def run() -> NoReturn:
     gc.set_threshold(10_000)  # with 700, loading the flows takes 2.65 CPU s and not 2.40
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores SIGHUP
-            signal.signal(number, _terminate)
+            signal.signal(number, lambda number, frame: raise_from(frame, Terminated(number)))
     sys.exit(main())
 
 
@@ -65,16 +65,12 @@ def _take_interrupts(*, is_flow: bool) -> None:
 
     Flows keep the handler that Prefect expects: a process that dies of it is found whole by the next run.
     """
+
+    def interrupt(_: int, frame: FrameType | None) -> None:
+        raise_from(frame, KeyboardInterrupt())
+
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
-        signal.signal(signal.SIGINT, signal.default_int_handler if is_flow else _interrupt)
-
-
-def _terminate(number: int, frame: FrameType | None) -> None:
-    raise_from(frame, Terminated(number))
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise_from(frame, KeyboardInterrupt())
+        signal.signal(signal.SIGINT, signal.default_int_handler if is_flow else interrupt)
 
 
 def raise_from(frame: FrameType | None, error: BaseException) -> None:

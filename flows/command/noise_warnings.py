@@ -172,10 +172,13 @@ def _describe_drowned(drowned: Drowned, schema: Schema, found: Estimate) -> Iter
             f"records ({records}): the counts would be worthless."
         )
     if drowned.sets:
+        noisiest = ", ".join(" with ".join(map(repr, names)) for names in drowned.sets[:_MOST_NAMED])
+        rest = len(drowned.sets) - _MOST_NAMED
+        noisiest += f" and {rest:,} more" if rest > 0 else ""
         small = f", even if open columns had no more than {_OPEN_VALUES} values" if opened else ""
         yield (
             f"in {len(drowned.sets):,} of {drowned.sets_in_all:,} sets of columns (the noisiest first: "
-            f"{_list_sets(drowned.sets)}) the noise of all cells together would exceed the number of records "
+            f"{noisiest}) the noise of all cells together would exceed the number of records "
             f"({records}){small}: how these columns depend on each other would mostly be lost."
         )
 
@@ -275,11 +278,6 @@ def _threshold_words(threshold: int, found: Estimate) -> str:
 def _number_of_records(found: Estimate) -> str:
     most = "at most " if found.source == "size" else "about " if found.source == "lines" else ""
     return f"{most}{found.records:,}"
-
-
-def _list_sets(sets: tuple[tuple[str, ...], ...]) -> str:
-    shown = ", ".join(" with ".join(map(repr, names)) for names in sets[:_MOST_NAMED])
-    return shown if len(sets) <= _MOST_NAMED else f"{shown} and {len(sets) - _MOST_NAMED:,} more"
 
 
 def guessed_sizes(schema: Schema, open_values: int) -> list[int]:

@@ -23,6 +23,7 @@ from importlib import import_module
 from typing import Any, BinaryIO, NoReturn
 
 from flows import hide_what_follows_exit
+from flows.command.main import hide_pandas_from_pyarrow
 from flows.command.notebook.words import to_call_words
 from flows.command.run import quieten
 from tasks.core import errors
@@ -74,6 +75,7 @@ def _answer(requests: BinaryIO) -> dict[str, Any]:
     try:
         request, table = json.loads(_read(requests)), _read(requests)
         threading.Thread(target=_stop_with_notebook, args=(requests,), daemon=True).start()
+        hide_pandas_from_pyarrow()
         return {"done": handler_of(request.pop("do"))(table, **request)}
     except MarginaliaError as error:
         if isinstance(error, InputError) and error.operator_detail:

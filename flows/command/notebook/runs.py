@@ -16,12 +16,11 @@ import pyarrow.parquet as pq
 from annotated_types import Len
 from pydantic import TypeAdapter, ValidationError
 
-from flows.command.main import hide_pandas_from_pyarrow
 from flows.command.notebook.words import argument_name
 from flows.command.parser import CommandParser
 from flows.command.run import run_showcase
 from flows.command.syndiffix import arguments as syndiffix_options
-from flows.command.syndiffix.command import build_blob, synthesize_in_memory
+from flows.command.syndiffix.command import make_table
 from tasks.configuration.flat_file import from_flat
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
@@ -46,14 +45,12 @@ def answer_read_blob(
     _: bytes, *, path: str, columns: list[str], target: str | None, output: str
 ) -> dict[str, Any]:
     """Write the table of some of a blob's columns, as Parquet."""
-    hide_pandas_from_pyarrow()
     write_table(read_blob(Path(path), columns, target), Path(output))
     return {}
 
 
 def answer_stitch(tables: bytes, *, left_bytes: int, owner: StitchOwner, output: str) -> dict[str, Any]:
     """Write two tables, the second of which begins at a byte, as one (`stitch_tables`), as Parquet."""
-    hide_pandas_from_pyarrow()
     left, right = (pq.read_table(io.BytesIO(part)) for part in (tables[:left_bytes], tables[left_bytes:]))
     write_table(stitch_tables(left, right, owner), Path(output))
     return {}
@@ -97,8 +94,7 @@ def answer_syndiffix(table: bytes, *, options: dict[str, Any], output: str) -> d
     Args:
         options: of the command, by the names of its settings.
     """
-    hide_pandas_from_pyarrow()
-    write_table(synthesize_in_memory(_options(options, table)), Path(output))
+    write_table(make_table(_options(options, table)), Path(output))
     return {}
 
 
@@ -111,12 +107,11 @@ def answer_build_blob(
         options: as of `answer_syndiffix`.
         largest: columns of its largest table; None: as many as the command takes.
     """
-    hide_pandas_from_pyarrow()
     asked = _options(options, table)
     asked.blob = Path(path)
     if largest is not None:
         asked.blob_largest = largest
-    build_blob(asked)
+    make_table(asked)
     return answer_open_blob(b"", path=path)
 
 

@@ -253,16 +253,13 @@ def settings_section(options: argparse.Namespace, columns: Sequence[str]) -> dic
         raise ParameterError(problems)
     _require_selected(options, columns)
     _require_one_way(options)
-    # Read also where another option leaves them without effect.
-    lists = (
-        lists_of(read_clusters(options.clusters).require_all(len(columns)), columns)
-        if options.clusters
-        else None
-    )
+    lists = None
+    if options.clusters:  # read also where another option leaves them without effect
+        lists = lists_of(read_clusters(options.clusters).require_all(len(columns)), columns)
     clustering = requested_clustering(options) or _reference_clustering(options, lists)
     way = way_of(clustering)
     _require_room(options, way, len(columns))
-    _require_effect(options, way) if options.clustering is not None else _tell_ineffective(options, way)
+    _require_effect(options, way)
     section = {name: getattr(options, name) for name in SETTINGS if name not in unread_keys(way)}
     return {**section, "clustering": clustering}
 
@@ -354,14 +351,17 @@ def _require_room(options: argparse.Namespace, way: Way, columns: int) -> None:
 
 
 def _require_effect(options: argparse.Namespace, way: Way) -> None:
-    if unread := [spell_option(options, name) for name in sorted(given(options).keys() & unread_keys(way))]:
-        raise ParameterError(
-            f"{', '.join(unread)} {'has' if len(unread) == 1 else 'have'} no effect where "
-            f"{spell_option(options, 'clustering')} is {way}: leave that out, or choose another clustering."
-        )
-
-
-def _tell_ineffective(options: argparse.Namespace, way: Way) -> None:
+    """Refuse what has no effect beside ``--clustering``; of the reference's options tell it."""
+    if options.clustering is not None:
+        if unread := [
+            spell_option(options, name) for name in sorted(given(options).keys() & unread_keys(way))
+        ]:
+            has = "has" if len(unread) == 1 else "have"
+            raise ParameterError(
+                f"{', '.join(unread)} {has} no effect where {spell_option(options, 'clustering')} is {way}: "
+                "leave that out, or choose another clustering."
+            )
+        return
     settled = _DECIDING_OPTIONS.get(way, _CLUSTERING_OPTIONS)
     if unread := sorted((given(options).keys() & _CLUSTERING_OPTIONS) - {*settled, "drop_non_features"}):
         by = ", ".join(spell_option(options, option) for option in settled if option in given(options))

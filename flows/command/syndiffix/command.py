@@ -26,7 +26,7 @@ from flows.command.run import run_showcase
 from flows.command.syndiffix import arguments as syndiffix_options
 from flows.command.syndiffix.arguments import given, requested_clustering, spell_option
 from tasks.configuration.flat_file import from_flat
-from tasks.core.arrays import ColumnNumbers, StepDone, Words
+from tasks.core.arrays import ColumnNumbers, StepDone
 from tasks.core.contracts.declaration import Declarations
 from tasks.core.contracts.public_schema import DeclaredColumn
 from tasks.core.errors import InternalError, MarginaliaError, ParameterError
@@ -134,16 +134,8 @@ def _shown_steps(*, verbose: bool) -> Iterator[StepDone]:
         bar.close()
 
 
-LOG_WARNING = (
-    "SENSITIVE: the figures in this log come from the data and are only partly protected. Do not share it."
-)
-DEBUG_WARNING = "SENSITIVE: the output of --debug holds the table itself and true counts. Do not share it."
-
-
 @dataclass(frozen=True)
 class Run:
-    """What a command has done."""
-
     synthesizer: Synthesizer
     result: pa.Table
     table: pa.Table
@@ -314,16 +306,6 @@ def _refuse(why: str, options: argparse.Namespace, names: list[str]) -> None:
 _FILES = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq", ".json")
 
 
-def _require_folder(options: argparse.Namespace) -> None:
-    output: Path | None = options.output
-    if options.debug:
-        raise ParameterError(
-            "--debug and --flow can't go together, as a flow keeps no such file: leave one of them out."
-        )
-    if output is None or output.suffix.lower() in _FILES:
-        raise ParameterError("--flow makes a whole release in a folder: name that folder as --output.")
-
-
 def flat_configuration(
     options: argparse.Namespace,
     source: InputFile,
@@ -376,12 +358,17 @@ def _run(options: argparse.Namespace) -> int:
         return 0
     asked = _read_request(options)
     if options.flow:
-        _require_folder(options)
+        if options.debug:
+            raise ParameterError(
+                "--debug and --flow can't go together, as a flow keeps no such file: leave one of them out."
+            )
+        if options.output is None or options.output.suffix.lower() in _FILES:
+            raise ParameterError("--flow makes a whole release in a folder: name that folder as --output.")
         flat = flat_configuration(options, asked.source, asked.columns, asked.section)
         run_showcase(from_flat(flat), STAGES, verbose=options.verbose)
         return 0
     if options.debug:
-        say(DEBUG_WARNING)
+        say("SENSITIVE: the output of --debug holds the table itself and true counts. Do not share it.")
     made = _synthesize(options, asked)
     if made is None:
         return 0
@@ -393,29 +380,25 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
-def synthesize_in_memory(options: argparse.Namespace) -> pa.Table:
-    """The synthetic table itself, for whoever has no file to write to; errors are for whoever calls it."""
-    made = _synthesize(options, _read_request(options), "id column (ids)")
-    assert made is not None, "no blob is asked for"
-    _tell_result(made, options)
-    return made.result
-
-
-def build_blob(options: argparse.Namespace) -> None:
-    """A blob in the file that ``--blob`` names, for whoever has no command line."""
+def make_table(options: argparse.Namespace) -> pa.Table | None:
+    """The synthetic table, or none where a blob was built, for whoever has no command line."""
     require_buildable(options)
     require_places(options)
-    _synthesize(options, _read_request(options), "id column (ids)")
+    made = _synthesize(options, _read_request(options))
+    if made is not None:
+        _tell_result(made, options)
+    return None if made is None else made.result
 
 
-def _synthesize(
-    options: argparse.Namespace, asked: "_Request", ids_key: str = "id column (--aidcolumns)"
-) -> Run | None:
+def _synthesize(options: argparse.Namespace, asked: "_Request") -> Run | None:
     if options.verbose:
-        say(LOG_WARNING)
+        say(
+            "SENSITIVE: the figures in this log come from the data and are only partly protected. Do not "
+            "share it."
+        )
     tell(_NOT_PRIVATE)
     if not options.aidcolumns:
-        tell(NOTES.say("rows_are_people", key=ids_key))
+        tell(NOTES.say("rows_are_people", key="id column (--aidcolumns)"))
     safe = sorted(set(options.value_safe_columns))
     for line in weaker_protection_notes(asked.parameters.anonymization, safe, ", ".join(safe)):
         tell(line)
@@ -487,7 +470,13 @@ def _spell_as_headers(options: argparse.Namespace, headers: Headers) -> None:
 
 def _prepare(options: argparse.Namespace, asked: _Request, steps: StepDone) -> tuple[pa.Table, Synthesizer]:
     """The table, read whole, and what synthesizes it; a salt is made where the dataset has none."""
-    table, contents = _read_columns(options, asked)
+    read = read_table(asked.source, asked.columns, options.aidcolumns)
+    told = [] if asked.source.is_parquet else inferred_type_notes(asked.columns, read.columns.schema)
+    for line in [*read.complaints, *told, *missing_id_notes(read.ids)]:
+        say(line)
+    table = read.columns
+    for name in options.aidcolumns:
+        table = table.append_column(name, read.ids[name])
     public = PublicTable(asked.source.path, asked.source.headers.texts, tuple(asked.selected))
     salt = dataset_salt(options.dataset, public, is_named=options.dataset != syndiffix_options.DATASET)
     anonymization = replace(asked.parameters.anonymization, salt=salt)
@@ -499,7 +488,7 @@ def _prepare(options: argparse.Namespace, asked: _Request, steps: StepDone) -> t
         columns=asked.selected,
         ids=options.aidcolumns,
         progress=steps,
-        contents=contents,
+        contents=read.contents,
     )
 
 
@@ -563,19 +552,6 @@ def _require_apart(items: Sequence[str], names: Sequence[str]) -> None:
     if parts & set(names):
         told = " ".join(several[0].replace(",", " ").split())
         raise ParameterError(f"--columns must be separated by spaces, not commas: {told}.")
-
-
-def _read_columns(options: argparse.Namespace, asked: _Request) -> tuple[pa.Table, Words]:
-    read = read_table(asked.source, asked.columns, options.aidcolumns)
-    for complaint in read.complaints:
-        say(complaint)
-    told = [] if asked.source.is_parquet else inferred_type_notes(asked.columns, read.columns.schema)
-    for line in [*told, *missing_id_notes(read.ids)]:
-        say(line)
-    table = read.columns
-    for name in options.aidcolumns:
-        table = table.append_column(name, read.ids[name])
-    return table, read.contents
 
 
 def _write(result: pa.Table, output: Path | None) -> None:
