@@ -108,12 +108,13 @@ def _save_webhook(address: str) -> "UUID":
 def _find_block(client: "SyncPrefectClient", name: str) -> "UUID":
     """A block that somebody made: NAME, or TYPE/NAME. Raises ParameterError."""
     from prefect.blocks import notifications
+    from prefect.blocks.abstract import NotificationBlock
     from prefect.exceptions import ObjectNotFound
 
     types = [
         each.get_block_type_slug()
         for each in vars(notifications).values()
-        if isinstance(each, type) and issubclass(each, notifications.NotificationBlock)
+        if isinstance(each, type) and issubclass(each, NotificationBlock)
     ]
     kind, slash, own = name.rpartition("/")
     for slug in (kind,) if slash else types:
