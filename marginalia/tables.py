@@ -167,10 +167,7 @@ _KINDS: dict[type, Callable[[Any], tuple[str, Any]]] = {
     datetime.timedelta: _span_value,
     bytes: lambda value: ("bytes", value),
     bytearray: lambda value: ("bytes", bytes(value)),
-    list: lambda value: ("list", list(value)),
-    tuple: lambda value: ("list", list(value)),
-    set: lambda value: ("list", list(value)),
-    frozenset: lambda value: ("list", list(value)),
+    **dict.fromkeys((list, tuple, set, frozenset), lambda value: ("list", list(value))),
     dict: lambda _value: ("text", None),
     type(None): lambda _value: ("text", None),
 }

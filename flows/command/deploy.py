@@ -247,7 +247,14 @@ def deploy(options: argparse.Namespace) -> int:
             pool = deployed.work_pool_name
             is_served = pool is not None and client.read_work_pool(pool).status == WorkPoolStatus.READY
         tell_deployed(deployed)
-        say(f"A worker must run for that{_worker_words(pool, url, is_local, is_served)}")
+        programs = Path(sys.executable).parent
+        settings = f"PREFECT_API_URL={url} PREFECT_WORKER_QUERY_SECONDS=2"
+        worker = f": {settings} {programs / 'prefect'} worker start --pool {pool}"
+        if is_local:
+            worker = f": {programs / 'marginalia'} serve --pool {pool}"
+        if is_served:
+            worker = f", and one of the pool {pool} does."
+        say(f"A worker must run for that{worker}")
     return 0
 
 
@@ -504,13 +511,3 @@ def tell_deployed(deployed: DeploymentResponse) -> None:
             say("note: At that hour the date in UTC is another one. Choose one at which both are the same.")
     if any(schedule.active and fires_twice_a_day(schedule) for schedule in deployed.schedules):
         say("note: Runs of one date have one vintage: after the first of a day, they return its release.")
-
-
-def _worker_words(pool: str | None, url: str, is_local: bool, is_served: bool) -> str:
-    if is_served:
-        return f", and one of the pool {pool} does."
-    programs = Path(sys.executable).parent
-    if is_local:
-        return f": {programs / 'marginalia'} serve --pool {pool}"
-    settings = f"PREFECT_API_URL={url} PREFECT_WORKER_QUERY_SECONDS=2"
-    return f": {settings} {programs / 'prefect'} worker start --pool {pool}"

@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 from nbclient import NotebookClient
 
-from flows.command.notebook.process import handler_of
-from flows.command.notebook.words import to_call_words
+from flows.command.notebook.process import handler_of, to_call_words
 from marginalia.process import _plain_setting
 from marginalia.tables import to_parquet
 from tasks.core.errors import MarginaliaError

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flows.command.notebook.words import to_call_words
+from flows.command.notebook.process import to_call_words
 
 SAID = {
     "--lcf-low-threshold must be at least 2.": "low_threshold= must be at least 2.",
