@@ -6,7 +6,7 @@ May run as another user than the measure flow.
 from flows.steps.guarded_flow import guarded_flow
 from flows.steps.publish import BUILDERS, opened_run, release_steps
 from tasks.configuration.model import RunConfiguration
-from tasks.public.bundles.opening import find_measurement, open_bundle, require_made_as_configured
+from tasks.public.bundles import find_measurement, open_bundle, require_made_as_configured
 from tasks.public.releases import require_not_withdrawn
 from tasks.request import STAGES
 from tasks.storage import Workspace

@@ -36,10 +36,14 @@ from tasks.plan.syndiffix import (
 from tasks.public.releases import require_not_withdrawn
 from tasks.public.summary import tell_unchanged
 from tasks.request import STAGES, UNCHANGED, reaches, scheduled_date
-from tasks.sensitive.contract_check import judge_contract
 from tasks.sensitive.evaluate import UtilitySettings, measure_worth
-from tasks.sensitive.read import locate_table, report_dropped_cells
-from tasks.sensitive.record import compare_with_last
+from tasks.sensitive.read import judge_contract, locate_table, report_dropped_cells
+from tasks.sensitive.record import (
+    PlannedOutput,
+    compare_with_last,
+    find_equal_output,
+    record_output,
+)
 from tasks.sensitive.retention import apply_retention
 from tasks.sensitive.syndiffix.steps import (
     TableEvaluation,
@@ -55,7 +59,6 @@ from tasks.sensitive.syndiffix.steps import (
     type_columns,
 )
 from tasks.sensitive.syndiffix.trees import TABLE, Origin, Part, release_trees
-from tasks.sensitive.unchanged import PlannedOutput, find_equal_output, record_output
 from tasks.storage import RunWorkspace, StoredTable, Workspace
 
 

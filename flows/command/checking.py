@@ -32,7 +32,7 @@ from tasks.plan.estimate import OPEN_VALUES, Estimate, estimate, first_length, r
 from tasks.plan.input_file import choose_vintage_to_check
 from tasks.plan.resources import cluster_needs, require_records_fit, tree_worker_mb, works_in_partitions
 from tasks.plan.syndiffix import synthesized_table
-from tasks.public.bundles.bundle import unit_of
+from tasks.public.bundles import unit_of
 from tasks.sensitive.ledger import (
     A_YEAR,
     format_joint_cost,

@@ -19,13 +19,11 @@ from tasks.messages import tell
 from tasks.plan.describe import RunFacts, tell_notes
 from tasks.plan.input_file import announce_if_late
 from tasks.plan.resources import query_resources
-from tasks.public.release_files import BuiltCounts
+from tasks.public.publish import BuiltCounts
 from tasks.public.releases import require_not_withdrawn
 from tasks.public.summary import tell_unchanged
 from tasks.request import STAGES, reaches, require_seed_stays, scheduled_date
 from tasks.sensitive.account import note_unread_table, record_account, watch_budget
-from tasks.sensitive.committed_release import DescribedRun, describe_or_recall_run
-from tasks.sensitive.contract_check import judge_contract
 from tasks.sensitive.count import (
     count_records,
     describe_records,
@@ -37,18 +35,28 @@ from tasks.sensitive.evaluate import EvaluationSettings, UtilitySettings, evalua
 from tasks.sensitive.hand_over import list_recorded_heads
 from tasks.sensitive.protect import (
     Admitted,
+    DescribedRun,
     admit_release,
     charge_of_run,
+    describe_or_recall_run,
     protect_records,
     public_table,
 )
-from tasks.sensitive.read import EncodingRules, encode_records, locate_table, report_dropped_cells
-from tasks.sensitive.record import compare_with_last, fingerprint, keep_configuration
-from tasks.sensitive.unchanged import (
+from tasks.sensitive.read import (
+    EncodingRules,
+    encode_records,
+    judge_contract,
+    locate_table,
+    report_dropped_cells,
+)
+from tasks.sensitive.record import (
     EarlierOutput,
     PlannedOutput,
+    compare_with_last,
     find_equal_draw,
     find_equal_output,
+    fingerprint,
+    keep_configuration,
     record_output,
 )
 from tasks.storage import RunWorkspace, StoredTable, Workspace

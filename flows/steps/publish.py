@@ -12,16 +12,20 @@ from contextlib import contextmanager
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.parameters import held_schema
 from tasks.core.queries import QueryResources
-from tasks.public.bundles.opening import open_bundle
-from tasks.public.compare import compare_with_reportable, evaluate_fitted, recount_records
+from tasks.public.bundles import open_bundle
 from tasks.public.copy import copy_release
-from tasks.public.generate import estimate_counts, fit_records, generate_records, normalise_counts
-from tasks.public.lineage import record_lineage
-from tasks.public.page import PageSettings, write_page
-from tasks.public.publish import Release, publish_release
-from tasks.public.release_files import Built, BuiltCounts, write_release_files
-from tasks.public.state import state_privacy
-from tasks.public.summary import summarise_release
+from tasks.public.generate import (
+    compare_with_reportable,
+    estimate_counts,
+    evaluate_fitted,
+    fit_records,
+    generate_records,
+    normalise_counts,
+    recount_records,
+)
+from tasks.public.page import PageSettings, state_privacy, write_page
+from tasks.public.publish import Built, BuiltCounts, Release, publish_release, write_release_files
+from tasks.public.summary import record_lineage, summarise_release
 from tasks.public.syndiffix import BuiltTables, state_tables, write_table_page
 from tasks.request import reaches
 from tasks.step import as_lookup

@@ -1,7 +1,7 @@
 """What a configuration says of each protection: a class a protection.
 
 A class holds the settings, and every public fact that a run of that protection differs by before anything is
-read. What is told of a run is in `tasks.plan.protections`, what was handed over in `tasks.public.bundles`.
+read. What is told of a run is in `tasks.plan.describe`, what was handed over in `tasks.public.bundles`.
 SynDiffix's settings are those of `tasks.core.syndiffix.settings`.
 """
 

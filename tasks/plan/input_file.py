@@ -17,10 +17,13 @@ from tasks.core.hints import no_such_file, show_path
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.places import Storage, remote_url
 from tasks.events import announce
-from tasks.plan.protections import vintage_of
 
 #: What stands for the vintage in ``sensitive_microdata_path``.
 VINTAGE = "{vintage}"
+
+
+def vintage_of(configuration: RunConfiguration, scheduled: str | None) -> str:
+    return configuration.vintage or scheduled or UNDATED
 
 
 def path_pattern(configuration: RunConfiguration) -> Path | None:

@@ -1,20 +1,31 @@
-"""Reportable aggregates and synthetic records, from what was handed over and public configuration alone."""
+"""Reportable aggregates and synthetic records, from what was handed over and public configuration alone.
 
+So is the evaluation that is released: records against reportable aggregates, or against what was drawn.
+"""
+
+import json
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from tasks.configuration.synthesis import AggregateSeeded, AnySynthesis, Fitted
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates, write_all_ranges
+from tasks.core.arrays import Json
+from tasks.core.dp.measurement import Measurement
 from tasks.core.errors import ParameterError
-from tasks.core.evaluation.release import count_in_parts
+from tasks.core.evaluation.fit import evaluate_fit
+from tasks.core.evaluation.release import compare_release, count_in_parts, count_synthetic
 from tasks.core.parts.shards import ShardPlace
+from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis import fitted, fitted_to_counts
 from tasks.core.synthesis.estimates import ranges, scale_to_records
-from tasks.core.synthesis.records import open_synthetic_records
+from tasks.core.synthesis.records import CELLS, open_synthetic_records
 from tasks.engine import current_engine
-from tasks.public.bundles.opening import open_counts, open_drawn
+from tasks.public.bundles import open_bundle, open_counts, open_drawn
 from tasks.public.modes import aggregate_parameters, public_seed
 from tasks.step import Output, step
 from tasks.storage import INTERMEDIATE, StoredTable
@@ -44,7 +55,14 @@ def generate_records(
     bundle = open_counts(into.run, measurement)
     held = fitted_to_counts.HeldConstraints.of(schema, bundle.schema()) if schema.constraints else None
     if synthesis.reads_records:
-        _take(bundle.synthetic_records, into.folder)
+        records = bundle.folder / "synthetic_records"
+        if not records.is_dir():
+            raise ParameterError(
+                "This synthesis_mode reads raw records, so its synthetic records must be in the measurement, "
+                "but it holds none. Make the measurement with marginalia run."
+            )
+        for path in records.iterdir():
+            shutil.copyfile(path, into.folder / path.name)
         return
     seed, reported = public_seed(bundle, synthesis), read_aggregates(into.path(aggregates))
     place, progress = shard_place(into), into.progress.of("records")
@@ -110,11 +128,39 @@ def shard_place(into: Output) -> ShardPlace:
     return ShardPlace(_SHARD_RECORDS, engine.public_store(into.run), into.key, engine.workers)
 
 
-def _take(records: Path | None, folder: Path) -> None:
-    if records is None:
-        raise ParameterError(
-            "This synthesis_mode reads raw records, so its synthetic records must be in the measurement, but "
-            "it holds none. Make the measurement with marginalia run."
+@step(INTERMEDIATE, makes="synthetic aggregates", folder="recounted")
+def recount_records(
+    into: Output, measurement: StoredTable, aggregates: StoredTable, records: StoredTable
+) -> None:
+    schema = open_bundle(into.run, measurement).schema()
+    made, reported = open_synthetic_records(into.path(records)), read_aggregates(into.path(aggregates))
+    count_synthetic(made.parts(), reported, schema).write(into.folder)
+
+
+@step(INTERMEDIATE, makes="release evaluation", folder="evaluation")
+def compare_with_reportable(
+    into: Output, measurement: StoredTable, aggregates: StoredTable, counted: StoredTable
+) -> None:
+    drawn = open_counts(into.run, measurement).drawn()
+    with tempfile.TemporaryDirectory() as scratch:
+        compared = compare_release(
+            read_aggregates(into.path(aggregates)),
+            read_aggregates(into.path(counted)),
+            drawn if isinstance(drawn, Measurement) else None,
+            QueryResources(scratch=Path(scratch)),
         )
-    for path in records.iterdir():
-        shutil.copyfile(path, folder / path.name)
+    _write_evaluation(into, compared)
+
+
+@step(INTERMEDIATE, makes="release evaluation", folder="evaluation")
+def evaluate_fitted(into: Output, measurement: StoredTable, records: StoredTable) -> None:
+    """Write ``evaluation.json``: how near the records are to what was drawn, and by it to the truth."""
+    bundle = open_drawn(into.run, measurement)
+    cells = np.load(into.path(records) / CELLS, mmap_mode="c", allow_pickle=False)
+    fit = evaluate_fit(bundle.workload(), cells, int(bundle.sha256()[:15], 16))
+    _write_evaluation(into, {"fit": fit})
+
+
+def _write_evaluation(into: Output, evaluation: Json) -> None:
+    text = json.dumps(evaluation, indent=1, sort_keys=True) + "\n"
+    (into.folder / "evaluation.json").write_text(text, encoding="utf-8")

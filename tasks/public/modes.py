@@ -14,7 +14,7 @@ from tasks.configuration.synthesis import (
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import ShareDone
 from tasks.core.errors import InternalError
-from tasks.public.bundles.bundle import CountsBundle
+from tasks.public.bundles import CountsBundle
 
 if TYPE_CHECKING:
     from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters

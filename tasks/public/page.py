@@ -1,23 +1,121 @@
-"""Navigate stage: everything that is released in, one self-contained page out."""
+"""What a release of counts says of itself: its privacy statement, its contract's verdicts and its page."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tasks.configuration.model import Report, RunConfiguration
-from tasks.core.aggregates.aggregates import read_aggregates, read_all_ranges
+from tasks.core.aggregates.aggregates import Aggregates, read_aggregates, read_all_ranges
 from tasks.core.arrays import Json
+from tasks.core.contracts.expectations import expectation_suite
 from tasks.core.contracts.odcs import load_contract
+from tasks.core.dp.workload.measurement import WorkloadMeasurement
+from tasks.core.hints import list_some
 from tasks.core.metadata.methods import citation_bibtex, citation_text
 from tasks.core.metadata.release_facts import DescribedRelease, Publication
 from tasks.core.navigation.inputs import Naming, UnitName, ages_of
-from tasks.core.records.columns import Schema
+from tasks.core.records.columns import Column, Schema
+from tasks.core.records.dropped import IDENTIFIER_PATTERNS
+from tasks.core.statement.column_totals import attention_sentences, mostly_empty_columns
+from tasks.core.statement.contract_verdicts import NoisyNumbers, RoundedNumbers, contract_json, passed_json
+from tasks.core.statement.differential_privacy.words import unmeasured_pairs_note
+from tasks.core.statement.released_json import RELEASED_KEYS, check_released_json
 from tasks.core.synthesis.records import open_synthetic_records
 from tasks.messages import tell
-from tasks.public.bundles.opening import open_counts
-from tasks.public.releases import PAGE
+from tasks.public.bundles import Bundle, CountsBundle, DrawnBundle, open_counts
+from tasks.public.releases import EXPECTATIONS, PAGE
 from tasks.step import Output, step
-from tasks.storage import INTERMEDIATE, StoredTable, load_json
+from tasks.storage import INTERMEDIATE, StoredTable, load_json, write_json
+
+_MOST_NAMED = 40
+_TOO_MANY_FOR_NOISE = (
+    "Most likely there are too many different values, each too rare to be told from noise: give numbers "
+    "bins, cut dates to months or years (cut), or declare the list of values (domains)."
+)
+_TOO_MANY_FOR_K = (
+    "Most likely there are too many different values, each too rare for the resolution: give numbers bins, "
+    "or cut dates to months or years (cut)."
+)
+
+
+@step(INTERMEDIATE, makes="privacy statement", folder="statement", cached=False)
+def state_privacy(
+    into: Output, configuration: RunConfiguration, measurement: StoredTable, aggregates: StoredTable
+) -> None:
+    """Write ``privacy.json`` and, where there is a contract, its verdicts and its suite of expectations."""
+    bundle = open_counts(into.run, measurement)
+    reported = read_aggregates(into.path(aggregates))
+    body = bundle.statement(configuration, reported)
+    for sentence in _missing_value_notes(bundle, reported) + _notes_on_the_draw(bundle):
+        tell(f"ATTENTION: {sentence}")
+    write_json(into.folder / "privacy.json", body)
+    write_contract_files(into.folder, configuration, bundle, reported)
+
+
+def _notes_on_the_draw(bundle: CountsBundle) -> list[str]:
+    """Columns of which much was dropped, and how many pairs were not measured, by released numbers."""
+    drawn = bundle.drawn()
+    if drawn is None:
+        return []
+    found = attention_sentences(drawn)
+    if isinstance(drawn, WorkloadMeasurement) and drawn.pair_scores is not None:
+        return [*unmeasured_pairs_note(*drawn.measured_pairs), *found]
+    return found
+
+
+def _missing_value_notes(bundle: CountsBundle, reported: Aggregates) -> list[str]:
+    """What whoever runs it should look at: a release without counts, or columns without a released value."""
+    if not reported.attributes:
+        return ["only the number of records is released: no value is held by enough of them."]
+    held = {attribute.column for attribute in reported.attributes}
+    drawn = bundle.drawn()
+    told = mostly_empty_columns(drawn) if drawn is not None else []  # of which another sentence tells
+    columns = enumerate(bundle.schema().columns)
+    missing = [column for place, column in columns if place not in held and column.name not in told]
+    if not missing:
+        return []
+    names = list_some([column.name for column in missing], _MOST_NAMED)
+    likeliest = _TOO_MANY_FOR_K if drawn is None else _TOO_MANY_FOR_NOISE
+    return [
+        f"no value of {names} is released. {likeliest} If that is not it, check that bins, domains, "
+        f"sensitive_zeros and delimiters fit what the table holds{_rules(missing)}."
+    ]
+
+
+def _rules(columns: list[Column]) -> str:
+    if not any(IDENTIFIER_PATTERNS.intersection(column.forbidden) for column in columns):
+        return ""
+    return (
+        ", and that the contract's rule noPersonalIdentifiers forbids none of these values: "
+        "dropped_cells.tsv tells"
+    )
+
+
+def write_contract_files(
+    folder: Path, configuration: RunConfiguration, bundle: Bundle, reported: Aggregates | None
+) -> None:
+    """Write the contract's verdicts and its suite of expectations, where there is a contract.
+
+    Verdicts are those that were drawn with, else from what is released alone; a release that reports no
+    counts, or has a strict contract, exists only where all rules are kept.
+    """
+    if configuration.input.contract is None:
+        return
+    contract, schema = load_contract(Path(configuration.input.contract)), bundle.schema()
+    is_strict = bundle.contract_mode == "strict"
+    if is_strict and isinstance(bundle, DrawnBundle):
+        verdicts = bundle.verdicts()
+    elif is_strict or reported is None:
+        verdicts = passed_json(contract, schema)
+    else:
+        drawn, resolution = bundle.drawn(), configuration.reporting_resolution
+        numbers = RoundedNumbers(schema, reported, resolution) if drawn is None else NoisyNumbers(drawn)
+        verdicts = contract_json(contract, numbers, reported)
+    suite = expectation_suite(contract, schema)
+    check_released_json(verdicts, RELEASED_KEYS["manifest"])
+    check_released_json(suite, RELEASED_KEYS["expectations"])
+    write_json(folder / "contract.json", verdicts)
+    write_json(folder / EXPECTATIONS, suite)
 
 
 @dataclass(frozen=True)

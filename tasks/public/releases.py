@@ -33,6 +33,8 @@ from tasks.storage import Workspace, load_json, vintage_in_name, write_json
 MANIFEST, INDEX, LATEST = "MANIFEST.json", "INDEX.json", "latest"
 #: The page and the Power BI template, without the prefix.
 PAGE, TEMPLATE = "data_showcase.html", "data_showcase.pbit"
+#: The contract as a suite of Great Expectations, for whoever has the synthetic records.
+EXPECTATIONS = "expectations.json"
 #: Where the releases of a dataset were copied to (`tasks.public.copy`).
 COPIES = ".copies.json"
 

@@ -16,13 +16,11 @@ import pyarrow.parquet as pq
 
 from tasks.configuration.model import RunConfiguration
 from tasks.core.arrays import Json
-from tasks.core.contracts.odcs import load_contract
 from tasks.core.lineage import CONFIGURATION, CONTRACT, MEASUREMENT, TABLE
 from tasks.core.navigation.inputs import TablePage
 from tasks.core.navigation.payload.columns import describe_unreleased_values
 from tasks.core.navigation.payload.synthetic_table import payload_of_table
 from tasks.core.navigation.table_page import render_table
-from tasks.core.statement.contract_verdicts import passed_json
 from tasks.core.statement.syndiffix import (
     LABEL,
     SYNDIFFIX_REGIME,
@@ -32,20 +30,17 @@ from tasks.core.statement.syndiffix import (
 from tasks.core.syndiffix.bins import kind_of, public_edges
 from tasks.core.tables.writing import write_table
 from tasks.messages import tell
-from tasks.public.bundles.bundle import Bundle, MadeFrom
-from tasks.public.bundles.opening import open_bundle
-from tasks.public.page import PageSettings, read_statement
-from tasks.public.release_files import (
+from tasks.public.bundles import Bundle, MadeFrom, open_bundle
+from tasks.public.page import PageSettings, read_statement, write_contract_files
+from tasks.public.publish import (
     DECLARED,
-    EXPECTATIONS,
     JUDGED,
     PUBLIC,
     copy_tables,
     list_entries,
-    write_contract_files,
     write_public_configuration,
 )
-from tasks.public.releases import PAGE, page_file
+from tasks.public.releases import EXPECTATIONS, PAGE, page_file
 from tasks.step import Output, step
 from tasks.storage import INTERMEDIATE, HoldsResults, StoredTable, Workspace, load_json, write_json
 from tasks.version import code_version
@@ -107,11 +102,7 @@ def state_tables(into: Output, configuration: RunConfiguration, measurement: Sto
         drafted_from_table=bundle.is_drafted,
     )
     write_json(into.folder / "privacy.json", syndiffix_statement(facts, code_version()))
-    if configuration.input.contract:
-        # The contract is strict, so that a release exists only where all rules are kept.
-        contract = load_contract(Path(configuration.input.contract))
-        schema = bundle.schema()
-        write_contract_files(into.folder, contract, schema, passed_json(contract, schema))
+    write_contract_files(into.folder, configuration, bundle, None)
 
 
 @step(INTERMEDIATE, makes="page", folder="page")

@@ -21,7 +21,7 @@ from tasks.core.ledger.refusals import command_for_room
 from tasks.events import announce
 from tasks.messages import tell
 from tasks.plan.describe import RunFacts
-from tasks.public.bundles.bundle import declared_input
+from tasks.public.bundles import declared_input
 from tasks.public.summary import artifact_key, picture
 from tasks.request import is_scheduled
 from tasks.sensitive.ledger import open_user_ledger

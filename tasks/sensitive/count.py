@@ -5,19 +5,22 @@ What only a step's work needs is imported there: a run that skips the step does 
 
 import json
 import secrets
+from dataclasses import replace
 
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.synthesis import AnySynthesis
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.protection import extend_to_length, protect_counts
 from tasks.core.aggregates.stored_marginals import read_marginals
+from tasks.core.errors import ClusterLost
+from tasks.core.parts.workers import KeptWork
 from tasks.core.stored_files import folder_sha256
 from tasks.core.synthesis.rows import common_rows
 from tasks.plan.describe import RunFacts
 from tasks.public.modes import draw_from_rows
 from tasks.sensitive.export import Sources
 from tasks.sensitive.hand_over import hand_over_folders
-from tasks.sensitive.table import keep_only_if_lost, open_records, open_resumable_table, open_table
+from tasks.sensitive.read import open_records, open_table
 from tasks.step import Output, step
 from tasks.storage import SENSITIVE, StoredTable, Workspace
 
@@ -76,9 +79,19 @@ def count_records(into: Output, records: StoredTable, length: int) -> None:
     from tasks.core.aggregates.marginals import count_table
 
     report, resources = into.progress.of("combinations"), into.run.resources
-    table = open_resumable_table(into, records)
-    with keep_only_if_lost(table):
+    table, workers = open_table(into, records), None
+    if table.parts:  # what is done is kept, for another run to go on with where the cluster is lost
+        workers = KeptWork(table.workers, table.store, f"{into.key}/done", into.run.secret())
+        table = replace(table, workers=workers)
+    is_lost = False
+    try:
         count_table(table, into.folder, length, resources, report)
+    except ClusterLost:
+        is_lost = True
+        raise
+    finally:
+        if workers is not None and not is_lost:
+            workers.forget()
 
 
 @step(SENSITIVE, makes="sensitive aggregates", folder="aggregate", progress="describe")

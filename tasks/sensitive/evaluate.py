@@ -14,7 +14,7 @@ from tasks.core.aggregates.stored_marginals import read_marginals
 from tasks.core.evaluation.sensitive_files import RecordsPromise
 from tasks.core.synthesis.records import open_synthetic_records
 from tasks.sensitive.export import Sources
-from tasks.sensitive.table import open_records, open_table
+from tasks.sensitive.read import open_records, open_table
 from tasks.step import Output, step
 from tasks.storage import SENSITIVE, StoredTable, Workspace
 

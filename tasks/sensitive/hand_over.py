@@ -19,8 +19,7 @@ from tasks.core.ledger.names import ReleaseName
 from tasks.core.statement.differential_privacy.statement import LedgerFacts
 from tasks.core.statement.k_anonymity import K_ANONYMITY_REGIME
 from tasks.plan.describe import RunFacts
-from tasks.public.bundles.bundle import ACCOUNT, DeclaredInput, declared_input
-from tasks.public.bundles.opening import configured_digest, seal
+from tasks.public.bundles import ACCOUNT, DeclaredInput, configured_digest, declared_input, seal
 from tasks.sensitive.ledger import open_user_ledger
 from tasks.storage import MEASUREMENT, StoredTable, Workspace
 

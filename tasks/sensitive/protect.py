@@ -1,31 +1,40 @@
 """Protect: the only crossing from ``sensitive/``. Coded records in, one measurement out, through the ledger.
 
 Whether noise is drawn is the ledger's decision alone (R1 and R4): no caching and no retries by Prefect here.
+A committed release is returned whatever became of the table: where it can't be read any more, the ledger is
+asked what the header was.
 """
 
+import json
 import shutil
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from tasks.configuration.model import RunConfiguration
+from tasks.configuration.parameters import declarations
 from tasks.core.dp import release
 from tasks.core.dp.budget import Charge, nominal_charge
 from tasks.core.dp.sampling.stream import WordStream
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.figures import count_of, plain_up
-from tasks.core.ledger.account import Registration
+from tasks.core.ledger.account import Registration, Reservation
 from tasks.core.ledger.dataset_notes import BROKEN, DRAW, SKIP, Policy
 from tasks.core.ledger.drawing import WAITING_FOR_THE_DRAW, ReleaseMeasurement, draw_once
 from tasks.core.ledger.ledger import Admission, Ledger
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.ledger.tables import PublicTable
+from tasks.core.records.columns import Schema
+from tasks.core.records.table import RecordTable
+from tasks.core.tables.column_names import matching_name
+from tasks.core.tables.header import Headers
+from tasks.engine import current_engine
 from tasks.messages import Progress, say, tell
-from tasks.plan.describe import RunFacts
+from tasks.plan.describe import RunFacts, describe
+from tasks.plan.input_file import vintage_of
 from tasks.plan.resources import require_draw_fits
-from tasks.public.bundles.bundle import CONTRACT, DeclaredInput, declared_input, unit_of
-from tasks.public.bundles.opening import configured_digest
-from tasks.sensitive.contract_check import VERDICTS
+from tasks.public.bundles import CONTRACT, DeclaredInput, configured_digest, declared_input, unit_of
 from tasks.sensitive.hand_over import hand_over, list_recorded_heads
 from tasks.sensitive.ledger import (
     initial_caps,
@@ -33,9 +42,8 @@ from tasks.sensitive.ledger import (
     plan_notes_at_registration,
     plan_notes_of_registered,
 )
-from tasks.sensitive.record import record_drawn
-from tasks.sensitive.table import open_for_draw
-from tasks.sensitive.unchanged import record_drawn_records
+from tasks.sensitive.read import VERDICTS
+from tasks.sensitive.record import record_drawn, record_drawn_records
 from tasks.step import step
 from tasks.storage import SENSITIVE, Reference, StoredTable, Workspace
 
@@ -265,7 +273,8 @@ def protect_records(
             shutil.copyfile(workspace.path(judged) / VERDICTS, folder / CONTRACT)
         # The stream's key is made here, in the thread and process that use it (R17).
         measurement = release.draw_measurement(
-            open_for_draw(workspace, records),
+            # Once it is begun, a draw does not stop for a lost cluster.
+            RecordTable.in_folder(workspace.path(records), current_engine().steadfast),
             admitted.described.drawn,
             WordStream(),
             before_first_word=before_first_word,
@@ -291,3 +300,57 @@ def _charged(charge: Charge, drawn: ReleaseMeasurement) -> str:
         f"epsilon {plain_up(account.epsilon_spent)} of {plain_up(account.caps.epsilon)} at delta "
         f"{plain_up(account.caps.delta)}; {f'{more} at this setting' if left else 'no more release fits'}."
     )
+
+
+class DescribedRun(NamedTuple):
+    described: RunFacts
+    unreadable: ParameterError | None = None  # why the table's header can't be used
+
+
+def describe_or_recall_run(configuration: RunConfiguration, scheduled: str | None) -> DescribedRun:
+    """The public facts, by the file's header or else by the committed release of the same name."""
+    try:
+        return DescribedRun(describe(configuration, scheduled))
+    except ParameterError as error:
+        problem = error
+    recalled = (
+        _describe_committed(configuration, scheduled) if configuration.protection.is_drawn_once else None
+    )
+    if recalled is None:
+        raise problem
+    return DescribedRun(recalled, problem)
+
+
+def _describe_committed(configuration: RunConfiguration, scheduled: str | None) -> RunFacts | None:
+    ledger = open_user_ledger()
+    if not ledger.is_registered(configuration.dataset):
+        return None
+    vintage = vintage_of(configuration, scheduled)
+    for reservation in reversed(ledger.account(configuration.dataset).reservations):
+        if reservation.name.vintage == vintage and reservation.phase in ("commit", "drawing"):
+            for headers in _headers(ledger, reservation, configuration):
+                with suppress(ParameterError):
+                    described = describe(configuration, scheduled, headers)
+                    if release_name(configuration, described) == reservation.name:
+                        return described
+    return None
+
+
+def _headers(ledger: Ledger, reservation: Reservation, configuration: RunConfiguration) -> Iterator[Headers]:
+    """Headers that the table of a release may have had, as far as they decide its name."""
+    with suppress(OSError, ValueError, KeyError):
+        schema = Schema.from_json(json.dumps(ledger.facts(reservation)["schema"]))
+        names = [column.name for column in schema.columns]
+        names += [schema.subject_id] if schema.subject_id is not None else []
+        if configuration.input.use_columns:  # others may be declared, and were in the file
+            known = set(map(matching_name, names))
+            names += [name for name in _declared(configuration) if matching_name(name) not in known]
+        yield Headers(tuple(names))
+
+
+def _declared(configuration: RunConfiguration) -> list[str]:
+    said = declarations(configuration)
+    found = {
+        matching_name(name): name for names in (said.use_columns, *said.written.values()) for name in names
+    }
+    return list(found.values())

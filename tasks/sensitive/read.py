@@ -1,26 +1,46 @@
-"""Ingest stage: the sensitive table in, coded records out, under the public schema."""
+"""Ingest stage: the sensitive table in, judged by its contract; coded records out, under the schema.
+
+Under differential privacy that the release exists shows that the table kept its contract, and the statement
+says so (R2). The verdicts are made here, once, before the draw, and kept with what is drawn.
+"""
 
 import hashlib
 import json
 import shutil
 from dataclasses import asdict
+from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.sections import Model
+from tasks.core.contracts.contract import Contract
+from tasks.core.contracts.expectations import validation_result
+from tasks.core.contracts.validation import judge_table
 from tasks.core.dp.budget import AnyParameters
 from tasks.core.dp.workload.parameters import WorkloadParameters
+from tasks.core.errors import ContractViolation
+from tasks.core.ledger.dataset_notes import BROKEN
+from tasks.core.ledger.tables import PublicTable
 from tasks.core.records.columns import Schema
 from tasks.core.records.dropped import DroppedCells, is_any_lost, write_dropped
 from tasks.core.records.encoding import EncodingOptions, encode
+from tasks.core.records.table import RecordTable
+from tasks.core.statement.contract_verdicts import passed_json
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.source import RemoteFile, changed_meanwhile
 from tasks.engine import current_engine, note_parts
 from tasks.messages import say
+from tasks.sensitive.ledger import open_user_ledger
 from tasks.step import Output, step
-from tasks.storage import FULL, SENSITIVE, RunWorkspace, StoredTable, Workspace
+from tasks.storage import FULL, SENSITIVE, RunWorkspace, StoredTable, Workspace, write_json
 
 #: Its name in the folder of the step that read the table.
 DROPPED = "dropped_cells.tsv"
+#: In a judged table: the verdicts as they may be published, where all rules are kept.
+VERDICTS = "verdicts.json"
+_TOLD_OF_A_STOP = (
+    ", or set contract_mode to repair. The ledger keeps that this run was stopped, and every later release "
+    "says so."
+)
 
 
 def report_dropped_cells(run: RunWorkspace, configuration: RunConfiguration, read: StoredTable) -> None:
@@ -76,6 +96,53 @@ def require_unchanged(table: SensitiveTable) -> None:
         raise changed_meanwhile()
 
 
+@step(SENSITIVE, cached=True)
+def judge_contract(
+    run: RunWorkspace,
+    table: SensitiveTable,
+    contract: Contract,
+    schema: Schema,
+    drawn_as: tuple[str, PublicTable] | None,
+) -> StoredTable:
+    """Judge the raw table; counts of what was found go to ``sensitive/``.
+
+    Args:
+        drawn_as: the vintage that is to be drawn, and what is public of its table; None where nothing is
+            drawn, and no statement has to tell of a run that is stopped.
+
+    Raises:
+        ContractViolation: naming a file that says which rules are broken.
+    """
+    with run.resources.connect() as connection:
+        judged = judge_table(connection, table.source, schema, contract)
+    require_unchanged(table)
+    broken = [rule.violation for rule in judged.broken]
+    if broken and drawn_as is not None:
+        # First of all: what is in the ledger is told, whenever this process ends.
+        vintage, public = drawn_as
+        open_user_ledger().note_stop(run.dataset, vintage, BROKEN, contract.meaning, public)
+
+    def write(folder: Path) -> None:
+        result, page = validation_result(judged, contract, schema)
+        (folder / "validation_result.json").write_text(result, encoding="utf-8")
+        (folder / "data_docs.html").write_text(page, encoding="utf-8")
+        if not broken:
+            write_json(folder / VERDICTS, passed_json(contract, schema))
+
+    stored = run.store(run.folder(SENSITIVE) / "contract", "judged contract", write)
+    if broken:
+        # Which rules is sensitive: it is told at the terminal; the error that Prefect keeps has none of it.
+        for sentence in broken:
+            say(f"contract: {sentence}")
+        what_else = "." if drawn_as is None else _TOLD_OF_A_STOP
+        raise ContractViolation(
+            "The table must keep its data contract, which is strict, but breaks it. "
+            f"{run.root / stored.key}/data_docs.html says which rules, for you alone. Correct the table or "
+            f"the contract{what_else}"
+        )
+    return stored
+
+
 class EncodingRules(Model):
     """What a regime asks of the encoding.
 
@@ -123,3 +190,16 @@ def encode_records(into: Output, table: SensitiveTable, schema: Schema, rules: E
     # Kept under the hash of the table, and perhaps used by a later run: so they must be of that table.
     require_unchanged(table)
     write_dropped(dropped, into.folder / DROPPED)
+
+
+def open_table(into: Output, records: StoredTable) -> RecordTable:
+    """The records, of which a step may make something in their store. Args: into: of that step."""
+    table = RecordTable.in_folder(into.path(records), current_engine().workers, into.key)
+    if table.parts:
+        note_parts(into.run, table.store, into.key)
+    return table
+
+
+def open_records(workspace: Workspace, records: StoredTable) -> RecordTable:
+    """The records. Nothing is made of them in their store."""
+    return RecordTable.in_folder(workspace.path(records), current_engine().workers)

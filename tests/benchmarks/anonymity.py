@@ -66,7 +66,7 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
     from tasks.core.synthesis.assembly import write_wide_tsv
     from tasks.core.synthesis.rows import common_rows
     from tasks.core.tables.header import InputFile
-    from tasks.public.bundles.bundle import unit_of
+    from tasks.public.bundles import unit_of
     from tasks.public.modes import aggregate_parameters, draw_from_rows
 
     for part in ("coded", "marginals", "aggregate", "evaluation"):

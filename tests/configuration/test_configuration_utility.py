@@ -10,7 +10,7 @@ from tasks.configuration.model import NEVER_RELEASED, RunConfiguration
 from tasks.configuration.sections import UtilityRequest
 from tasks.core.errors import ParameterError
 from tasks.plan.describe import describe
-from tasks.public.bundles.opening import configured_digest
+from tasks.public.bundles import configured_digest
 from tests.flows import pipeline
 
 

@@ -10,8 +10,8 @@ from flows.steps.publish import BUILDERS
 from tasks.configuration.model import Protection
 from tasks.configuration.protections import ProtectionSettings
 from tasks.configuration.synthesis import MODES
-from tasks.plan.protections import PROTECTION_NOTES
-from tasks.public.bundles.opening import KINDS
+from tasks.plan.describe import PROTECTION_NOTES
+from tasks.public.bundles import KINDS
 
 PROTECTIONS: tuple[type[ProtectionSettings], ...] = get_args(get_args(Protection)[0])
 

@@ -15,7 +15,7 @@ from tasks.core.dp.workload.parameters import LongerSets, Shares, Step, Workload
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Column, Schema
 from tasks.plan.describe import describe
-from tasks.public.bundles.opening import configured_digest
+from tasks.public.bundles import configured_digest
 from tests.configuration.files import PLAIN, PRIVATE, problems
 from tests.flows import pipeline
 

@@ -12,7 +12,7 @@ from tasks.core.navigation.inputs import ReportInputs
 from tasks.core.navigation.report import render_page
 from tasks.core.queries import QueryResources
 from tasks.plan.describe import describe
-from tasks.public.bundles.opening import open_drawn
+from tasks.public.bundles import open_drawn
 from tasks.storage import RunWorkspace
 from tests.flows import pipeline
 from tests.flows.pipeline import checked

@@ -13,7 +13,7 @@ from tasks.core.records.columns import Column, Schema
 from tasks.core.syndiffix.settings import SETTINGS, Setting
 from tasks.core.tables.header import Headers
 from tasks.plan.describe import describe
-from tasks.public.bundles.opening import configured_digest
+from tasks.public.bundles import configured_digest
 from tasks.sensitive.protect import release_name
 
 Flat = dict[str, Any]

@@ -28,14 +28,18 @@ from tasks.core.queries import QueryResources
 from tasks.core.statement.differential_privacy.words import FittedWords
 from tasks.core.stored_files import file_sha256
 from tasks.plan.describe import describe
-from tasks.public.bundles.opening import open_drawn, require_made_as_configured
+from tasks.public.bundles import open_drawn, require_made_as_configured
 from tasks.public.generate import estimate_counts, fit_records, normalise_counts
-from tasks.public.state import state_privacy
+from tasks.public.page import state_privacy
 from tasks.sensitive.account import note_unread_table
-from tasks.sensitive.committed_release import describe_or_recall_run
-from tasks.sensitive.contract_check import judge_contract
-from tasks.sensitive.protect import admit_release, protect_records, public_table, release_name
-from tasks.sensitive.read import EncodingRules, SensitiveTable, encode_records
+from tasks.sensitive.protect import (
+    admit_release,
+    describe_or_recall_run,
+    protect_records,
+    public_table,
+    release_name,
+)
+from tasks.sensitive.read import EncodingRules, SensitiveTable, encode_records, judge_contract
 from tasks.storage import RunWorkspace, StoredTable, Workspace
 from tests.flows import pipeline
 

@@ -7,7 +7,7 @@ import pytest
 
 from tasks.configuration.flat_file import from_flat
 from tasks.core.errors import ParameterError
-from tasks.public.bundles.opening import find_measurement, seal
+from tasks.public.bundles import find_measurement, seal
 from tasks.storage import Workspace
 from tests.flows import pipeline
 
