@@ -36,7 +36,7 @@ from tasks.plan.syndiffix import (
 from tasks.public.releases import require_not_withdrawn
 from tasks.public.summary import tell_unchanged
 from tasks.request import STAGES, UNCHANGED, reaches, scheduled_date
-from tasks.sensitive.evaluate import UtilitySettings, measure_worth
+from tasks.sensitive.evaluate import measure_worth
 from tasks.sensitive.read import judge_contract, locate_table, report_dropped_cells
 from tasks.sensitive.record import (
     PlannedOutput,
@@ -46,7 +46,6 @@ from tasks.sensitive.record import (
 )
 from tasks.sensitive.retention import apply_retention
 from tasks.sensitive.syndiffix.steps import (
-    TableEvaluation,
     answer_questions,
     evaluate_tables,
     grow_trees,
@@ -107,13 +106,12 @@ def _run_stages(workspace: Workspace, configuration: RunConfiguration, last: str
     if reaches(last, "evaluate"):
         bins = public_edges(described.schema, place.selection.columns)
         if configuration.evaluate_sensitive:
-            settings = TableEvaluation(
-                bins=bins, prefix=configuration.prefix, report=configuration.report.words
-            )
-            places["evaluation"] = evaluate_tables(run, settings, typed, table, answers).key
-        utility = UtilitySettings.of(configuration, bins)
-        if utility is not None:
-            places["utility"] = measure_worth(run, utility, typed, table).key
+            words = configuration.report.words
+            evaluated = evaluate_tables(run, bins, configuration.prefix, words, typed, table, answers)
+            places["evaluation"] = evaluated.key
+        request = configuration.evaluate_utility
+        if request is not None:
+            places["utility"] = measure_worth(run, request, configuration.prefix, typed, table, bins).key
     return places | {"release": release.key}
 
 

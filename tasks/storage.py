@@ -6,17 +6,24 @@
     <workspace>/release/<dataset>/<vintage>-<n>/         what may leave; ``latest`` points at the newest
 
 A table is an immutable folder of files. Its reference travels between steps; reading verifies.
+
+Unfinished work carries the mark of its process: a table, a release and a link get their own names by a rename
+at their end. What dead processes left behind is cleared by a later run. Marks of another machine or container
+are left alone: nobody here can tell whether they live.
 """
 
 import contextlib
 import datetime
 import errno
+import functools
 import hashlib
 import hmac
 import json
 import os
+import re
 import secrets
 import shutil
+import socket
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -25,7 +32,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tasks.core.errors import ParameterError, ResourceLimit, StoredTableMismatch
 from tasks.core.stored_files import folder_sha256
-from tasks.leftovers import clear, process_mark
 
 if TYPE_CHECKING:  # slow, and commands without a flow need the names of the zones alone
     from tasks.configuration.model import RunConfiguration
@@ -37,6 +43,7 @@ INTERMEDIATE: Final = "intermediate"
 RELEASE: Final = "release"
 _UNUSED_SECONDS = 7 * 24 * 3600
 FULL = (errno.ENOSPC, errno.EDQUOT)
+_MARKED = re.compile(r"\.(?:.*?-)?(?P<pid>\d+)-(?P<place>[0-9a-f]{8})(?:-[0-9a-f]{8})?(?:\.part)?")
 
 
 class Reference:
@@ -182,18 +189,18 @@ class Workspace:
 
     def clear_leftovers(self, dataset: str) -> None:
         for folder in (self.sensitive, self.sensitive / ".scratch", self.intermediate, self.release):
-            clear(folder)
+            clear_marked(folder)
         for zone in (self.root / MEASUREMENT, self.release):
-            clear(zone / dataset)
+            clear_marked(zone / dataset)
         for zone in (self.sensitive, self.intermediate):
-            for run in _folders(zone / dataset):
-                if clear(run):
+            for run in entries(zone / dataset):
+                if clear_marked(run):
                     with contextlib.suppress(OSError):  # something was finished in it
                         run.rmdir()
 
     def clear_unused(self, dataset: str) -> None:
         oldest = time.time() - _UNUSED_SECONDS
-        for folder in _folders(self.intermediate / dataset):
+        for folder in entries(self.intermediate / dataset):
             with contextlib.suppress(OSError):  # another user's, or another run is faster
                 for table in folder.iterdir():
                     if table.stat().st_mtime < oldest:
@@ -234,6 +241,66 @@ class RunWorkspace(Workspace):
         return self.root / zone / self.dataset / self.label
 
 
+def process_mark() -> str:
+    """Of this process: its id, and where that id counts."""
+    return f"{os.getpid()}-{_place()}"
+
+
+@functools.cache
+def _place() -> str:
+    """Where process ids count: a host and, on Linux, one of its containers."""
+    namespace = ""
+    with contextlib.suppress(OSError):
+        namespace = str(Path("/proc/self/ns/pid").readlink())
+    return hashlib.sha256(f"{socket.gethostname()} {namespace}".encode()).hexdigest()[:8]
+
+
+def clear_marked(folder: Path) -> bool:
+    """Remove from a folder the marked files and folders of dead processes; True if there were any."""
+    leftovers = [path for path in entries(folder) if _is_left_over(path.name)]
+    for path in leftovers:
+        remove(path)
+    return bool(leftovers)
+
+
+def _is_left_over(name: str) -> bool:
+    mark = _MARKED.fullmatch(name)
+    if mark is None or mark["place"] != _place():
+        return False
+    try:
+        os.kill(int(mark["pid"]), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):  # another user's process, and so alive; or no process id at all
+        return False
+    return False
+
+
+def is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def remove(path: Path) -> None:
+    """Remove a file, a link or a folder with all that is in it, as far as this user may."""
+    if is_folder(path):
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Let ``write`` fill a file beside it, which then gets its name: readers see all of it or nothing."""
+    part = path.with_name(f".{path.name}-{process_mark()}-{secrets.token_hex(4)}.part")
+    try:
+        write(part)
+        with part.open("rb") as file:
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def load_json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
@@ -251,9 +318,10 @@ def vintage_in_name(folder: Path) -> str:
     return folder.name.rpartition("-")[0]
 
 
-def _folders(home: Path) -> list[Path]:
+def entries(folder: Path) -> list[Path]:
+    """What is in a folder, by name; nothing where it is not there, or is closed to this user."""
     try:
-        return list(home.iterdir())
+        return sorted(folder.iterdir())
     except OSError:
         return []
 

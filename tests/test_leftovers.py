@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from tasks import leftovers
-from tasks.storage import Workspace
+from tasks.storage import Workspace, clear_marked, process_mark
 
 
 @pytest.fixture
@@ -15,7 +14,7 @@ def dead(monkeypatch):
     """The mark of a process on this machine that is dead."""
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
-    return leftovers.process_mark().replace(str(os.getpid()), str(process.pid), 1)
+    return process_mark().replace(str(os.getpid()), str(process.pid), 1)
 
 
 NAMES = (
@@ -31,7 +30,7 @@ NAMES = (
 def test_unfinished_work_of_a_dead_process_is_cleared(name, tmp_path, dead):
     (tmp_path / name.format(dead)).mkdir()
     (tmp_path / name.format(dead) / "x").touch()
-    assert leftovers.clear(tmp_path)
+    assert clear_marked(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -39,14 +38,14 @@ def test_links_and_files_are_cleared_and_what_a_link_names_is_not(tmp_path, dead
     (tmp_path / "2026-11-1").mkdir()
     (tmp_path / f".latest-{dead}").symlink_to("2026-11-1")
     (tmp_path / f".secret-{dead}.part").touch()
-    assert leftovers.clear(tmp_path)
+    assert clear_marked(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["2026-11-1"]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_work_of_a_live_process_stays(name, tmp_path):
-    (tmp_path / name.format(leftovers.process_mark())).mkdir()
-    assert not leftovers.clear(tmp_path)
+    (tmp_path / name.format(process_mark())).mkdir()
+    assert not clear_marked(tmp_path)
     assert len(list(tmp_path.iterdir())) == 1
 
 
@@ -54,7 +53,7 @@ def test_work_of_another_machine_and_finished_work_stay(tmp_path, dead):
     pid = dead.partition("-")[0]
     for name in (f".work-{pid}-00000000", "2026-11-1", f"aggregates-{dead}", "latest", ".results"):
         (tmp_path / name).mkdir()
-    assert not leftovers.clear(tmp_path)
+    assert not clear_marked(tmp_path)
     assert len(list(tmp_path.iterdir())) == 5
 
 

@@ -58,7 +58,7 @@ from tasks.core.synthesis.assembly import write_wide_tsv
 from tasks.core.synthesis.records import SyntheticRecords, read_synthetic_records
 from tasks.core.synthesis.rows import common_rows
 from tasks.core.tables.header import InputFile
-from tasks.public.modes import draw_from_rows
+from tasks.sensitive.count import draw_from_rows
 
 #: So many that each step does what it does with many records, too.
 _PEOPLE = 400

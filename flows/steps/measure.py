@@ -14,6 +14,7 @@ from dataclasses import replace
 from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import read_number_of_records
 from tasks.core.errors import MarginaliaError, ParameterError, StoredTableMismatch
+from tasks.core.evaluation.sensitive_files import RecordsPromise
 from tasks.core.ledger.ledger import Admission
 from tasks.messages import tell
 from tasks.plan.describe import RunFacts, tell_notes
@@ -31,7 +32,7 @@ from tasks.sensitive.count import (
     hand_over_counts,
     round_counts,
 )
-from tasks.sensitive.evaluate import EvaluationSettings, UtilitySettings, evaluate_against_raw, measure_worth
+from tasks.sensitive.evaluate import evaluate_against_raw, measure_worth
 from tasks.sensitive.hand_over import list_recorded_heads
 from tasks.sensitive.protect import (
     Admitted,
@@ -309,17 +310,31 @@ def _round_steps(measured: SensitiveTables, last: str, goal: str) -> None:
 
 
 def evaluate_steps(measured: SensitiveTables, built: BuiltCounts) -> StoredTable:
-    settings, marginals = EvaluationSettings.of(measured.configuration), _count(measured)
+    marginals = _count(measured)
     assert built.records is not None, "what is evaluated was generated"
-    made = (built.aggregates, built.records)
+    configuration, protection = measured.configuration, measured.configuration.protection
+    promise = RecordsPromise(
+        protection.is_drawn_once, configuration.synthesis.reads_records, configuration.is_fitted
+    )
     with measured.reading():
-        return evaluate_against_raw(measured.run, settings, measured.raw[1], marginals, *made)
+        return evaluate_against_raw(
+            measured.run,
+            configuration.reporting_resolution,
+            configuration.prefix,
+            promise,
+            configuration.report.words,
+            measured.raw[1],
+            marginals,
+            built.aggregates,
+            built.records,
+        )
 
 
 def utility_steps(measured: SensitiveTables, built: BuiltCounts) -> StoredTable | None:
-    settings = UtilitySettings.of(measured.configuration)
-    if settings is None:
+    request = measured.configuration.evaluate_utility
+    if request is None:
         return None
     assert built.records is not None, "what is measured was generated"
+    prefix = measured.configuration.prefix
     with measured.reading():
-        return measure_worth(measured.run, settings, measured.raw[1], built.records)
+        return measure_worth(measured.run, request, prefix, measured.raw[1], built.records)

@@ -62,7 +62,7 @@ def _places_of_keys(section: str = "") -> dict[str, tuple[str, ...]]:
 PLACES = _places_of_keys() | {"synthesis_mode": ("synthesis", "mode")}
 #: Keys of the `privacy` section -> place in the model.
 PRIVACY_PLACES = _places_of_keys("privacy")
-#: Read by `tasks.configuration.flat_file` itself.
+#: Objects with keys of their own, and what chooses among them.
 SECTIONS = ("dp_aggregates", "privacy", "syndiffix")
 
 
@@ -316,11 +316,7 @@ def read_configuration(path: Path) -> RunConfiguration:
 
 
 def from_flat(flat: dict[str, Any]) -> RunConfiguration:
-    """The configuration that a file's dictionary describes; ``null`` is a key that is left out.
-
-    Raises:
-        ParameterError: as `read_configuration`.
-    """
+    """As `read_configuration`, of a file's dictionary; ``null`` is a key that is left out."""
     flat = {key: value for key, value in flat.items() if value is not None}
     protection, mode, choice_problems = _choose(flat)
     problems = _unknown_keys(flat) + choice_problems
@@ -335,13 +331,7 @@ def from_flat(flat: dict[str, Any]) -> RunConfiguration:
         sentences = _sentences_of(error, _privacy_section(flat))
         problems += [text for text in sentences if not text.startswith(known)]
         raise ParameterError(list(dict.fromkeys(problems))) from None
-    problems += configuration.protection.impossible(
-        {*flat, *_privacy_section(flat)},
-        length=configuration.reporting_length,
-        resolution=configuration.reporting_resolution,
-        record_limit=configuration.input.record_limit,
-        is_fitted=configuration.is_fitted,
-    )
+    problems += configuration.protection.impossible(configuration, {*flat, *_privacy_section(flat)})
     if problems:
         raise ParameterError(problems)
     return configuration
@@ -489,10 +479,9 @@ def _nest(
 
 def _given_values(flat: dict[str, Any]) -> tuple[GivenValues, list[str]]:
     given: GivenValues = {}
-    problems = []
+    problems, private = [], _privacy_section(flat)
     places = [(key, PLACES.get(key), value) for key, value in flat.items()]
-    for key, value in _privacy_section(flat).items():
-        places.append((f"privacy.{key}", PRIVACY_PLACES.get(key), value))
+    places += [(f"privacy.{key}", PRIVACY_PLACES.get(key), value) for key, value in private.items()]
     for key, place, value in places:
         if place is None:
             continue

@@ -14,8 +14,6 @@ from pydantic import (
     Field,
     FiniteFloat,
     StringConstraints,
-    TypeAdapter,
-    ValidationError,
     field_validator,
     model_validator,
 )
@@ -119,17 +117,13 @@ LARGEST_RESOLUTION = 10**15
 UNDATED = "undated"
 
 #: A name that is safe as a folder and a file name.
-Label = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9 ._-]{0,99}$")]
-_LABEL: TypeAdapter[str] = TypeAdapter(Label)
+_LABEL = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9 ._-]{0,99}$")
+Label = Annotated[str, StringConstraints(pattern=_LABEL.pattern)]
 _MONTH = re.compile(r"\d{4}-(\d\d)")
 
 
 def is_label(name: str) -> bool:
-    try:
-        _LABEL.validate_python(name)
-    except ValidationError:
-        return False
-    return True
+    return _LABEL.fullmatch(name) is not None
 
 
 def _require_month(label: str) -> str:

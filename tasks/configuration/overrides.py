@@ -6,7 +6,7 @@ are settled in the file, which is reviewed. No sentence repeats a value.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from tasks.core.errors import ParameterError
@@ -60,7 +60,12 @@ def apply_overrides(flat: dict[str, Any], overrides: Mapping[str, Any]) -> dict[
             )
     unknown = [key for key in overrides if key not in ALLOWED and key != "vintage" and not _secret(key, None)]
     if unknown:
-        problems.append(_settled_in_the_file(unknown))
+        hints = [(key, did_you_mean(key, ALLOWED)) for key in unknown]
+        named = ", ".join(f"{key} ({meant})" if meant else key for key, meant in hints)
+        problems.append(
+            f"overrides must not hold {named}: one run may differ from its file in {', '.join(ALLOWED)} "
+            "alone. Change the configuration file."
+        )
     if problems:
         raise ParameterError(problems)
     return flat | dict(overrides)
@@ -78,15 +83,6 @@ def without_secrets(body: Any) -> Any:
     if isinstance(body, list):
         return [without_secrets(inner) for inner in body]
     return _CREDENTIALS.sub("://", body) if isinstance(body, str) else body
-
-
-def _settled_in_the_file(keys: Sequence[str]) -> str:
-    hints = [(key, did_you_mean(key, ALLOWED)) for key in keys]
-    named = ", ".join(f"{key} ({meant})" if meant else key for key, meant in hints)
-    return (
-        f"overrides must not hold {named}: one run may differ from its file in {', '.join(ALLOWED)} alone. "
-        "Change the configuration file."
-    )
 
 
 def _secret(key: str, value: Any) -> str:

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.protections import DifferentialPrivacy
-from tasks.configuration.synthesis import Fitted
+from tasks.configuration.synthesis import AggregateSeeded, Fitted
 from tasks.core.aggregates.protection import AnonymityParameters
 from tasks.core.arrays import ColumnNumbers
 from tasks.core.contracts.constraints import filled_columns, with_constraints
@@ -26,6 +27,9 @@ from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.records.columns import Schema
 from tasks.core.tables.column_names import matching_name
+
+if TYPE_CHECKING:
+    from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters
 
 
 def declarations(configuration: RunConfiguration, headers: Sequence[str] = ()) -> Declarations:
@@ -52,23 +56,19 @@ def naming_parameters(configuration: RunConfiguration, schema: Schema) -> Parame
     if protection.is_salted:
         return protection.in_full()
     if not protection.is_drawn_once:
-        return _anonymity_parameters(configuration, schema)
+        synthesis = configuration.synthesis
+        settings = synthesis.in_full() if synthesis.reads_records else None
+        if settings is not None:
+            del settings["random_seed"]
+        return AnonymityParameters(
+            resolution=configuration.reporting_resolution,
+            reporting_length=reporting_length(configuration, schema),
+            record_limit=configuration.input.record_limit,
+            synthesis=settings,
+        )
     parameters = drawn_parameters(configuration, schema)
     # A workload leaves out what its theorem fixes; parameters by lengths are named as they stand.
     return parameters.as_settings() if isinstance(parameters, WorkloadParameters) else parameters
-
-
-def _anonymity_parameters(configuration: RunConfiguration, schema: Schema) -> AnonymityParameters:
-    synthesis = configuration.synthesis
-    settings = synthesis.in_full() if synthesis.reads_records else None
-    if settings is not None:
-        del settings["random_seed"]
-    return AnonymityParameters(
-        resolution=configuration.reporting_resolution,
-        reporting_length=reporting_length(configuration, schema),
-        record_limit=configuration.input.record_limit,
-        synthesis=settings,
-    )
 
 
 def drawn_parameters(configuration: RunConfiguration, schema: Schema) -> DpParameters | WorkloadParameters:
@@ -246,3 +246,14 @@ def _column_number(name: str, schema: Schema, key: str) -> int:
             f"{key} must name columns that are used, and {name!r} is not one: {meant or 'correct it.'}"
         )
     return names.index(matching_name(name))
+
+
+def aggregate_parameters(synthesis: AggregateSeeded) -> "AggregateSeededParameters":
+    from tasks.core.synthesis import aggregate_seeded
+
+    return aggregate_seeded.AggregateSeededParameters(
+        use_synthetic_counts=synthesis.use_synthetic_counts,
+        weight_selection_percentile=synthesis.weight_selection_percentile,
+        aggregate_counts_scale_factor=synthesis.counts_scale_factor,
+        target_number_of_records=synthesis.target_number_of_records,
+    )

@@ -62,11 +62,7 @@ class ProtectionSettings(Model):
 
     @classmethod
     def refusals(cls, mode: str, *, holds: bool) -> list[str]:
-        """Why a known mode of synthesis can't be had with it, if it can't.
-
-        Args:
-            holds: whether records are to hold the resolution beyond the reporting length.
-        """
+        """Why a known mode of synthesis, which may hold the resolution, can't be had with it, if it can't."""
         if mode in cls.modes or mode not in MODES:
             return []
         return ["synthesis_mode syndiffix is a regime of its own: it can't be combined with another"]
@@ -80,17 +76,8 @@ class ProtectionSettings(Model):
         """Keys of the flat file that have no effect beside these settings."""
         return frozenset()
 
-    def impossible(
-        self, keys: set[str], *, length: int, resolution: int, record_limit: int | None, is_fitted: bool
-    ) -> list[str]:
-        """Combinations of keys that can't be meant.
-
-        Args:
-            keys: of the file, those of `privacy` too, each valid by itself.
-            length: of combinations.
-            resolution: of reported counts.
-            is_fitted: whether records are fitted to measured tables.
-        """
+    def impossible(self, configuration: "RunConfiguration", keys: set[str]) -> list[str]:
+        """Combinations that can't be meant of keys of the file and of `privacy`, each valid by itself."""
         return []
 
 
@@ -250,13 +237,11 @@ class DifferentialPrivacy(ProtectionSettings):
         keys = of_percentile if given.get("contribution", "schema") == "schema" else set()
         return frozenset(keys | LENGTH_KEYS if mode == FITTED else keys)
 
-    def impossible(
-        self, keys: set[str], *, length: int, resolution: int, record_limit: int | None, is_fitted: bool
-    ) -> list[str]:
+    def impossible(self, configuration: "RunConfiguration", keys: set[str]) -> list[str]:
         """By what is drawn: tables that records are fitted to, or every combination up to a length."""
-        if is_fitted:
+        if configuration.is_fitted:
             return self._impossible_fitted(keys)
-        return self._impossible_by_lengths(length)
+        return self._impossible_by_lengths(configuration.reporting_length)
 
     def _impossible_fitted(self, keys: set[str]) -> list[str]:
         """What only a draw by lengths can have: the theorem of fitted synthesis covers none of it."""
@@ -336,10 +321,9 @@ class KAnonymity(ProtectionSettings):
     modes: ClassVar[tuple[str, ...]] = tuple(MODE_KEYS)
     unread: ClassVar[frozenset[str]] = PRIVATE_KEYS | MEASURING_KEYS
 
-    def impossible(
-        self, keys: set[str], *, length: int, resolution: int, record_limit: int | None, is_fitted: bool
-    ) -> list[str]:
+    def impossible(self, configuration: "RunConfiguration", keys: set[str]) -> list[str]:
         """Fewer records than any count that is reported."""
+        record_limit, resolution = configuration.input.record_limit, configuration.reporting_resolution
         if record_limit is None or record_limit >= resolution:
             return []
         return [
@@ -383,6 +367,7 @@ def _field(setting: Setting) -> tuple[Any, Any]:
 
 
 if TYPE_CHECKING:  # the fields are made when the program runs
+    from tasks.configuration.model import RunConfiguration
 
     class _Settings(ProtectionSettings):
         def __getattr__(self, name: str) -> Any: ...
@@ -418,9 +403,7 @@ class SynDiffix(_Settings):
     def id_columns(self) -> tuple[str, ...]:
         return self.further_ids
 
-    def impossible(
-        self, keys: set[str], *, length: int, resolution: int, record_limit: int | None, is_fitted: bool
-    ) -> list[str]:
+    def impossible(self, configuration: "RunConfiguration", keys: set[str]) -> list[str]:
         """What the core refuses of the way of clustering."""
         try:
             clustering_of(dict(self))

@@ -17,8 +17,7 @@ from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.errors import ParameterError, ResourceLimit
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Schema
-from tasks.leftovers import process_mark
-from tasks.storage import Workspace
+from tasks.storage import Workspace, process_mark
 
 #: A value, and where its record begins.
 _BYTES_A_RECORD = 16

@@ -23,7 +23,7 @@ from typing import Literal, NamedTuple
 
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.parameters import held_schema, naming_parameters
-from tasks.configuration.synthesis import ValueSeeded
+from tasks.configuration.synthesis import AnySynthesis, ValueSeeded
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.arrays import Json
 from tasks.core.contracts.odcs import load_contract
@@ -251,6 +251,17 @@ KINDS: dict[str, type[Bundle]] = {
     "k_anonymity": RoundedBundle,
     "syndiffix": TablesBundle,
 }
+
+
+def public_seed(bundle: CountsBundle, synthesis: AnySynthesis) -> int:
+    """The seed of a mode that reads a release alone: the configured one, else the bundle's.
+
+    A bundle's follows from its rounded counts and a secret, or from the noise that was drawn: a rebuild has
+    it again.
+    """
+    if synthesis.random_seed is not None:
+        return synthesis.random_seed.get_secret_value()
+    return bundle.synthesis_seed()
 
 
 def open_bundle(workspace: Workspace, measurement: StoredTable) -> Bundle:

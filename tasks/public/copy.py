@@ -8,7 +8,6 @@ Storage has no rename, so readers follow ``latest``, or see by the manifest that
 again after a failure goes on where it stopped, and nothing is drawn or charged for it.
 """
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,12 +15,11 @@ from tasks.configuration.model import RunConfiguration
 from tasks.core.errors import StorageError
 from tasks.core.metadata.errata import ERRATA, read_errata, status_of
 from tasks.core.tables.places import Storage
-from tasks.leftovers import process_mark
 from tasks.messages import tell
 from tasks.public.publish import Release
 from tasks.public.releases import COPIES, INDEX, LATEST, MANIFEST, all_releases, lock_releases
 from tasks.step import step
-from tasks.storage import INTERMEDIATE, Workspace, load_json
+from tasks.storage import INTERMEDIATE, Workspace, load_json, write_json, write_whole
 
 
 @step(INTERMEDIATE)
@@ -79,9 +77,7 @@ def _record(folder: Path, home: str) -> None:
     with lock_releases(folder.parent):
         known = _read_copies(folder.parent)
         known[folder.name] = sorted({*known.get(folder.name, []), home})
-        part = folder.parent / f".{COPIES}-{process_mark()}"
-        part.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-        part.replace(folder.parent / COPIES)
+        write_whole(folder.parent / COPIES, lambda part: write_json(part, known))
 
 
 def _read_copies(releases: Path) -> dict[str, list[str]]:

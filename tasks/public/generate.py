@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 
+from tasks.configuration.parameters import aggregate_parameters
 from tasks.configuration.synthesis import AggregateSeeded, AnySynthesis, Fitted
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates, write_all_ranges
 from tasks.core.arrays import Json
@@ -25,8 +26,7 @@ from tasks.core.synthesis import fitted, fitted_to_counts
 from tasks.core.synthesis.estimates import ranges, scale_to_records
 from tasks.core.synthesis.records import CELLS, open_synthetic_records
 from tasks.engine import current_engine
-from tasks.public.bundles import open_bundle, open_counts, open_drawn
-from tasks.public.modes import aggregate_parameters, public_seed
+from tasks.public.bundles import open_bundle, open_counts, open_drawn, public_seed
 from tasks.step import Output, step
 from tasks.storage import INTERMEDIATE, StoredTable
 

@@ -37,10 +37,8 @@ from tasks.core.statement.released_json import RELEASED_KEYS, check_released_jso
 from tasks.core.stored_files import file_sha256
 from tasks.core.synthesis.assembly import write_condensed_tsv, write_long_tsv, write_wide_tsv
 from tasks.core.synthesis.records import open_synthetic_records
-from tasks.leftovers import process_mark
 from tasks.messages import tell
-from tasks.public.bundles import Bundle, CountsBundle, MadeFrom, open_bundle
-from tasks.public.modes import public_seed
+from tasks.public.bundles import Bundle, CountsBundle, MadeFrom, open_bundle, public_seed
 from tasks.public.releases import (
     EXPECTATIONS,
     MANIFEST,
@@ -54,7 +52,15 @@ from tasks.public.releases import (
     write_index,
 )
 from tasks.step import Output, step
-from tasks.storage import INTERMEDIATE, HoldsResults, StoredTable, Workspace, load_json, write_json
+from tasks.storage import (
+    INTERMEDIATE,
+    HoldsResults,
+    StoredTable,
+    Workspace,
+    load_json,
+    process_mark,
+    write_json,
+)
 from tasks.version import code_version
 
 #: What these files are made from, as the manifest says it.
@@ -282,14 +288,18 @@ def _origins(configuration: RunConfiguration, bundle: CountsBundle) -> dict[str,
         for name in ("evaluation.json", PAGE):
             words, parents = origins[name]
             origins[name] = MadeFrom(words, (MEASUREMENT, *(each for each in parents if each != MEASUREMENT)))
-    judged = MadeFrom(
-        "the contract's rules, judged on released numbers (post-processing)", (CONTRACT, source)
-    )
-    if bundle.contract_mode == "strict":
-        judged = MadeFrom(JUDGED, (CONTRACT, TABLE))
+    return origins | contract_origins(bundle, source)
+
+
+def contract_origins(bundle: Bundle, released: str | None) -> dict[str, MadeFrom]:
+    """Args: released: what a contract that is not strict is judged on; None: the raw table all the same."""
     if bundle.contract_mode == "none":
-        return origins
-    return origins | {"contract.json": judged, EXPECTATIONS: MadeFrom(DECLARED, (CONTRACT, CONFIGURATION))}
+        return {}
+    judged = MadeFrom(JUDGED, (CONTRACT, TABLE))
+    if released is not None and bundle.contract_mode != "strict":
+        words = "the contract's rules, judged on released numbers (post-processing)"
+        judged = MadeFrom(words, (CONTRACT, released))
+    return {"contract.json": judged, EXPECTATIONS: MadeFrom(DECLARED, (CONTRACT, CONFIGURATION))}
 
 
 def _records_origin(configuration: RunConfiguration) -> dict[str, MadeFrom]:

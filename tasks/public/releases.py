@@ -12,7 +12,7 @@ import functools
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tasks.core.arrays import Json
@@ -26,9 +26,8 @@ from tasks.core.metadata.errata import (
     status_of,
 )
 from tasks.core.statement.released_json import RELEASED_KEYS, check_released_json
-from tasks.leftovers import process_mark
 from tasks.messages import tell
-from tasks.storage import Workspace, load_json, vintage_in_name, write_json
+from tasks.storage import Workspace, load_json, process_mark, vintage_in_name, write_json, write_whole
 
 MANIFEST, INDEX, LATEST = "MANIFEST.json", "INDEX.json", "latest"
 #: The page and the Power BI template, without the prefix.
@@ -128,7 +127,7 @@ def write_index(home: Path) -> None:
     dates = _indexed_dates(home)
     index = {"dataset": home.name, "releases": [_entry(place, dates) for place in all_releases(home)]}
     check_released_json(index, RELEASED_KEYS["index"])
-    _write_whole(home / INDEX, lambda part: write_json(part, index))
+    write_whole(home / INDEX, lambda part: write_json(part, index))
 
 
 def _entry(place: Path, dates: Mapping[str, str]) -> Json:
@@ -191,20 +190,12 @@ def add_erratum(place: Path, erratum: Erratum) -> Erratum:
         if same is None:
             stated = load_json(place / MANIFEST)
             text = errata_markdown(stated["dataset"], stated["vintage"], place.name, [*errata, erratum])
-            _write_whole(place / ERRATA, lambda part: part.write_text(text, encoding="utf-8"))
+            write_whole(place / ERRATA, lambda part: part.write_text(text, encoding="utf-8"))
         write_index(home)
         linked = home / LATEST
         if erratum.kind == "withdrawn" and (not linked.is_dir() or linked.resolve() == place.resolve()):
             point_latest_to_newest(home)
     return same or erratum
-
-
-def _write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    part = path.with_name(f".{path.name}-{process_mark()}")
-    write(part)
-    with part.open("rb") as file:
-        os.fsync(file.fileno())
-    part.replace(path)
 
 
 def require_not_withdrawn(workspace: Workspace, dataset: str, vintage: str | None) -> None:

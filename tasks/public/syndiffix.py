@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from tasks.configuration.model import RunConfiguration
 from tasks.core.arrays import Json
-from tasks.core.lineage import CONFIGURATION, CONTRACT, MEASUREMENT, TABLE
+from tasks.core.lineage import CONFIGURATION, MEASUREMENT
 from tasks.core.navigation.inputs import TablePage
 from tasks.core.navigation.payload.columns import describe_unreleased_values
 from tasks.core.navigation.payload.synthetic_table import payload_of_table
@@ -33,14 +33,13 @@ from tasks.messages import tell
 from tasks.public.bundles import Bundle, MadeFrom, open_bundle
 from tasks.public.page import PageSettings, read_statement, write_contract_files
 from tasks.public.publish import (
-    DECLARED,
-    JUDGED,
     PUBLIC,
+    contract_origins,
     copy_tables,
     list_entries,
     write_public_configuration,
 )
-from tasks.public.releases import EXPECTATIONS, PAGE, page_file
+from tasks.public.releases import PAGE, page_file
 from tasks.step import Output, step
 from tasks.storage import INTERMEDIATE, HoldsResults, StoredTable, Workspace, load_json, write_json
 from tasks.version import code_version
@@ -135,9 +134,7 @@ _DRAWN = MadeFrom("drawn from the trees of the raw table by SynDiffix", (MEASURE
 
 
 def _origins(bundle: Bundle, page: str) -> dict[str, MadeFrom]:
-    judged = MadeFrom(JUDGED, (CONTRACT, TABLE))
-    of_contract = {"contract.json": judged, EXPECTATIONS: MadeFrom(DECLARED, (CONTRACT, CONFIGURATION))}
-    return ({} if bundle.contract_mode == "none" else of_contract) | {
+    return contract_origins(bundle, None) | {
         "privacy.json": MadeFrom(
             "public parameters and the synthetic table's columns", (CONFIGURATION, MEASUREMENT)
         ),

@@ -8,17 +8,19 @@ import secrets
 from dataclasses import replace
 
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.synthesis import AnySynthesis
-from tasks.core.aggregates.aggregates import read_aggregates
+from tasks.configuration.parameters import aggregate_parameters
+from tasks.configuration.synthesis import AnySynthesis, ByTrees, Fitted, RowSeeded, Unseeded, ValueSeeded
+from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.aggregates.protection import extend_to_length, protect_counts
 from tasks.core.aggregates.stored_marginals import read_marginals
-from tasks.core.errors import ClusterLost
+from tasks.core.arrays import ShareDone
+from tasks.core.errors import ClusterLost, InternalError
 from tasks.core.parts.workers import KeptWork
 from tasks.core.stored_files import folder_sha256
-from tasks.core.synthesis.rows import common_rows
+from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.synthesis.rows import FrequentRows, common_rows
 from tasks.plan.describe import RunFacts
-from tasks.public.modes import draw_from_rows
-from tasks.sensitive.export import Sources
+from tasks.sensitive.export import write_sources
 from tasks.sensitive.hand_over import hand_over_folders
 from tasks.sensitive.read import open_records, open_table
 from tasks.step import Output, step
@@ -54,6 +56,33 @@ def generate_from_records(
     reported = read_aggregates(into.path(aggregates))
     report = into.progress.of("records")
     draw_from_rows(rows, reported, synthesis, seed, parallel_jobs, report).write(into.folder)
+
+
+def draw_from_rows(
+    rows: FrequentRows,
+    reported: Aggregates,
+    synthesis: AnySynthesis,
+    seed: int,
+    threads: int,
+    progress: ShareDone,
+) -> SyntheticRecords:
+    from tasks.core.synthesis import aggregate_seeded, row_seeded, unseeded, value_seeded
+
+    if isinstance(synthesis, RowSeeded):
+        return row_seeded.draw_row_seeded(rows, seed, threads=threads, progress=progress)
+    if isinstance(synthesis, Unseeded):
+        return unseeded.draw_unseeded(rows, seed, threads=threads, progress=progress)
+    if isinstance(synthesis, ValueSeeded):
+        ratio = synthesis.oversampling_ratio
+        limit = None if ratio is None else value_seeded.Oversampling(ratio, synthesis.oversampling_tries)
+        return value_seeded.draw_value_seeded(
+            rows, seed, oversampling=limit, reported=reported, threads=threads, progress=progress
+        )
+    if isinstance(synthesis, ByTrees | Fitted):
+        raise InternalError(f"{synthesis.mode} does not draw from rows of attributes.")
+    return aggregate_seeded.draw_aggregate_seeded(
+        reported, aggregate_parameters(synthesis), seed, threads=threads, progress=progress, held=rows
+    )
 
 
 @step(SENSITIVE)
@@ -110,4 +139,4 @@ def describe_records(
         into.run.resources,
         into.progress.of("combinations"),
     )
-    Sources.of(prefix, resolution, records, marginals).write(into.folder)
+    write_sources(into.folder, prefix, resolution, records, marginals)

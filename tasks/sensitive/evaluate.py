@@ -1,62 +1,47 @@
 """Evaluate stage against the raw table, for ``sensitive/`` alone: what was lost, and utility on request."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 
-from tasks.configuration.model import Report, RunConfiguration
-from tasks.configuration.sections import Model, UtilityRequest
+from tasks.configuration.model import Report
+from tasks.configuration.sections import UtilityRequest
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.stored_marginals import read_marginals
 from tasks.core.evaluation.sensitive_files import RecordsPromise
 from tasks.core.synthesis.records import open_synthetic_records
-from tasks.sensitive.export import Sources
+from tasks.public.bundles import unit_of
+from tasks.sensitive.export import write_sources
 from tasks.sensitive.read import open_records, open_table
 from tasks.step import Output, step
-from tasks.storage import SENSITIVE, StoredTable, Workspace
+from tasks.storage import SENSITIVE, StoredTable
 
 if TYPE_CHECKING:
     from tasks.core.evaluation.raw import RawInputs
-    from tasks.core.evaluation.utility.table_pair import TablePair
     from tasks.core.navigation.inputs import Naming
     from tasks.core.navigation.owner_page import Answer
-
-
-class EvaluationSettings(Model):
-    """What of a run's configuration the evaluation depends on."""
-
-    resolution: int
-    prefix: str
-    promise: RecordsPromise
-    report: Report  # what the release's page calls things, and the owner's does, too
-
-    @classmethod
-    def of(cls, configuration: RunConfiguration) -> "EvaluationSettings":
-        return cls(
-            resolution=configuration.reporting_resolution,
-            prefix=configuration.prefix,
-            promise=RecordsPromise(
-                configuration.protection.is_drawn_once,
-                configuration.synthesis.reads_records,
-                configuration.is_fitted,
-            ),
-            report=configuration.report.words,
-        )
 
 
 @step(SENSITIVE, makes="evaluation against the raw table", folder="evaluation", progress="evaluate")
 def evaluate_against_raw(
     into: Output,
-    settings: EvaluationSettings,
+    resolution: int,
+    prefix: str,
+    promise: RecordsPromise,
+    report: Report,
     records: StoredTable,
     marginals: StoredTable,
     aggregates: StoredTable,
     synthetic: StoredTable,
 ) -> None:
-    """Judge synthetic records and reportable aggregates: SDS's files, ``evaluation.json``, a page."""
+    """Judge synthetic records and reportable aggregates: SDS's files, ``evaluation.json``, a page.
+
+    Args:
+        report: what the release's page calls things, and the owner's does, too.
+    """
     from tasks.core.evaluation.raw import RawInputs, evaluate_raw
     from tasks.core.evaluation.sensitive_files import write_sensitive_files
     from tasks.core.navigation.owner_page import answers_of_counts
@@ -66,13 +51,13 @@ def evaluate_against_raw(
         sensitive=read_marginals(into.path(marginals)),
         reportable=read_aggregates(into.path(aggregates)),
         synthetic=open_synthetic_records(into.path(synthetic)),
-        resolution=settings.resolution,
+        resolution=resolution,
     )
     found = evaluate_raw(inputs, into.run.resources, into.progress.of("measures"))
-    write_sensitive_files(found, into.folder, settings.prefix, settings.promise)
-    _write_owner_page(into, settings, inputs, answers_of_counts(found, settings.promise))
-    sources = Sources.of(settings.prefix, settings.resolution, records, marginals)
-    sources.write(into.folder, into.path(synthetic))
+    write_sensitive_files(found, into.folder, prefix, promise)
+    _write_owner_page(into, owner_naming(report, prefix), inputs, answers_of_counts(found, promise))
+    judged = into.path(synthetic)
+    write_sources(into.folder, prefix, resolution, records, marginals, judged)
 
 
 def owner_naming(report: Report, prefix: str) -> "Naming":
@@ -91,7 +76,7 @@ def store_owner_page(folder: Path, prefix: str, text: str) -> None:
 
 
 def _write_owner_page(
-    into: Output, settings: EvaluationSettings, inputs: "RawInputs", answers: "Sequence[Answer]"
+    into: Output, naming: "Naming", inputs: "RawInputs", answers: "Sequence[Answer]"
 ) -> None:
     from tasks.core.navigation.inputs import ages_of
     from tasks.core.navigation.owner_page import (
@@ -102,50 +87,34 @@ def _write_owner_page(
     )
 
     dataset, schema = into.run.dataset, inputs.sensitive.facts.schema
-    naming = replace(owner_naming(settings.report, settings.prefix), ages=ages_of(schema))
-    names = OwnerNames(dataset, naming, "subject" if schema.subject_id else "row")
+    names = OwnerNames(dataset, replace(naming, ages=ages_of(schema)), unit_of(schema))
     exact = true_counts(inputs.sensitive)
     payload = payload_of_truth(names, schema, exact, inputs.synthetic)
     page = render_owner_page(dataset, payload, answers)
-    store_owner_page(into.folder, settings.prefix, page)
-
-
-class UtilitySettings(Model):
-    """What of a run's configuration the measures depend on."""
-
-    request: UtilityRequest
-    prefix: str
-    #: Public edges by numeric column of SynDiffix's typed tables; None of coded records, which have theirs.
-    bins: dict[str, tuple[float, ...]] | None = None
-
-    @classmethod
-    def of(
-        cls, configuration: RunConfiguration, bins: dict[str, tuple[float, ...]] | None = None
-    ) -> "UtilitySettings | None":
-        request = configuration.evaluate_utility
-        return None if request is None else cls(request=request, prefix=configuration.prefix, bins=bins)
+    store_owner_page(into.folder, naming.prefix, page)
 
 
 @step(SENSITIVE, makes="utility against the raw table", folder="utility", progress="utility")
-def measure_worth(into: Output, settings: UtilitySettings, raw: StoredTable, synthetic: StoredTable) -> None:
+def measure_worth(
+    into: Output,
+    request: UtilityRequest,
+    prefix: str,
+    raw: StoredTable,
+    synthetic: StoredTable,
+    bins: Mapping[str, tuple[float, ...]] | None = None,
+) -> None:
+    """Args: bins: public edges by numeric column of SynDiffix's typed tables; coded records have theirs."""
     from tasks.core.evaluation.utility.files import write_utility
-    from tasks.core.evaluation.utility.measures import measure_utility
-
-    asked, threads = settings.request, into.run.resources.threads
-    pair = _pair(into.run, settings, raw, synthetic)
-    found = measure_utility(pair, asked.target, asked.group, threads, into.progress)
-    write_utility(found, into.folder, settings.prefix)
-
-
-def _pair(
-    workspace: Workspace, settings: UtilitySettings, raw: StoredTable, synthetic: StoredTable
-) -> "TablePair":
-    from tasks.core.evaluation.utility.measures import MOST_ROWS
+    from tasks.core.evaluation.utility.measures import MOST_ROWS, measure_utility
     from tasks.core.evaluation.utility.table_pair import pair_of_records, pair_of_tables
     from tasks.sensitive.syndiffix.trees import TABLE
 
-    if settings.bins is not None:
-        typed, made = (pq.read_table(workspace.path(table) / TABLE) for table in (raw, synthetic))
-        return pair_of_tables(typed, made, settings.bins, MOST_ROWS)
-    records = open_synthetic_records(workspace.path(synthetic))
-    return pair_of_records(open_records(workspace, raw), records, MOST_ROWS)
+    if bins is not None:
+        typed, made = (pq.read_table(into.path(table) / TABLE) for table in (raw, synthetic))
+        pair = pair_of_tables(typed, made, bins, MOST_ROWS)
+    else:
+        records = open_synthetic_records(into.path(synthetic))
+        pair = pair_of_records(open_records(into.run, raw), records, MOST_ROWS)
+    threads = into.run.resources.threads
+    found = measure_utility(pair, request.target, request.group, threads, into.progress)
+    write_utility(found, into.folder, prefix)

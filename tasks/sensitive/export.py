@@ -5,24 +5,32 @@ both are a hundred times as large, so a run writes the short combinations and wh
 """
 
 import contextlib
-import os
+import json
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from tasks.configuration.sections import Model
 from tasks.core.aggregates.sensitive_text import write_sensitive_json, write_true_counts
 from tasks.core.aggregates.stored_marginals import read_marginals
-from tasks.core.arrays import StageDone
+from tasks.core.arrays import Json, StageDone
 from tasks.core.errors import ParameterError, ResourceLimit
 from tasks.core.evaluation.raw import list_combinations
 from tasks.core.queries import QueryResources
 from tasks.core.records.table import RecordTable
 from tasks.core.synthesis.records import ATTRIBUTES, RECORDS, open_synthetic_records
-from tasks.leftovers import process_mark
-from tasks.storage import FULL, INTERMEDIATE, MEASUREMENT, RELEASE, SENSITIVE, StoredTable, Workspace
+from tasks.storage import (
+    FULL,
+    INTERMEDIATE,
+    MEASUREMENT,
+    RELEASE,
+    SENSITIVE,
+    StoredTable,
+    Workspace,
+    load_json,
+    write_whole,
+)
 
 #: The files by the stage whose folder they are made from, without the prefix of their names.
 FILES = {
@@ -33,30 +41,25 @@ _SOURCES = "sources.json"
 _SYNTHETIC = "synthetic_records"
 
 
-class Sources(Model):
-    """What the listings of a stage are made from, in its folder; tables as `StoredTable.to_json` has them."""
+def write_sources(
+    folder: Path,
+    prefix: str,
+    resolution: int,
+    records: StoredTable,
+    marginals: StoredTable,
+    synthetic: Path | None = None,
+) -> None:
+    """Write what the listings of a stage are made from, and copy the synthetic records that it judged.
 
-    prefix: str
-    resolution: int
-    records: dict[str, str]
-    marginals: dict[str, str]
-
-    @classmethod
-    def of(cls, prefix: str, resolution: int, records: StoredTable, marginals: StoredTable) -> "Sources":
-        return cls(
-            prefix=prefix, resolution=resolution, records=records.to_json(), marginals=marginals.to_json()
-        )
-
-    def write(self, folder: Path, synthetic: Path | None = None) -> None:
-        """Write them into the folder of a stage, and copy the synthetic records that it judged.
-
-        In ``intermediate/`` these go when nobody has used them for a week.
-        """
-        (folder / _SOURCES).write_text(self.model_dump_json(indent=1) + "\n", encoding="utf-8")
-        if synthetic is not None:
-            (folder / _SYNTHETIC).mkdir()
-            for name in (ATTRIBUTES, RECORDS):
-                shutil.copyfile(synthetic / name, folder / _SYNTHETIC / name)
+    In ``intermediate/`` these go when nobody has used them for a week.
+    """
+    tables = {"records": records.to_json(), "marginals": marginals.to_json()}
+    text = json.dumps({"prefix": prefix, "resolution": resolution, **tables}, indent=1, ensure_ascii=False)
+    (folder / _SOURCES).write_text(text + "\n", encoding="utf-8")
+    if synthetic is not None:
+        (folder / _SYNTHETIC).mkdir()
+        for name in (ATTRIBUTES, RECORDS):
+            shutil.copyfile(synthetic / name, folder / _SYNTHETIC / name)
 
 
 def export(place: Path, names: Sequence[str], output: Path | None, report: StageDone) -> list[Path]:
@@ -88,28 +91,28 @@ def export(place: Path, names: Sequence[str], output: Path | None, report: Stage
     with _writing(home) as scratch:
         for stage, folder in stages.items():
             own = [name for name in FILES[stage] if name in wanted]
-            sources = Sources.model_validate_json((folder / _SOURCES).read_text(encoding="utf-8"))
+            sources = load_json(folder / _SOURCES)
             writers = _listing_writers(folder, sources, QueryResources(scratch), report) if own else {}
-            written += [_closed_file(home / f"{sources.prefix}_{name}", writers[name]) for name in own]
+            written += [_write_closed(home / f"{sources['prefix']}_{name}", writers[name]) for name in own]
     return written
 
 
 def _listing_writers(
-    folder: Path, sources: Sources, resources: QueryResources, report: StageDone
+    folder: Path, sources: Json, resources: QueryResources, report: StageDone
 ) -> dict[str, Callable[[Path], None]]:
-    marginals = read_marginals(_stored_path(folder, sources.marginals))
+    marginals = read_marginals(_stored_path(folder, sources["marginals"]))
     if folder.name == "aggregate":
-        text, json = FILES["aggregate"]
+        text, document = FILES["aggregate"]
         return {
             text: lambda path: write_true_counts(marginals, path, resources, progress=partial(report, text)),
-            json: lambda path: write_sensitive_json(marginals, path, partial(report, json)),
+            document: lambda path: write_sensitive_json(marginals, path, partial(report, document)),
         }
     synthetic = open_synthetic_records(folder / _SYNTHETIC)
     combinations = list_combinations(
-        RecordTable.in_folder(_stored_path(folder, sources.records)),
+        RecordTable.in_folder(_stored_path(folder, sources["records"])),
         synthetic,
         max(marginals.lengths, default=0),
-        sources.resolution,
+        sources["resolution"],
         resources,
         partial(report, "combinations of the synthetic records"),
     )
@@ -180,13 +183,12 @@ def _writing(home: Path) -> Iterator[Path]:
             ) from None
 
 
-def _closed_file(path: Path, write: Callable[[Path], None]) -> Path:
-    """Let ``write`` fill a file of its own that nobody else may read, which then gets its name."""
-    part = path.with_name(f".{path.name}-{process_mark()}.part")
-    try:
-        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+def _write_closed(path: Path, write: Callable[[Path], None]) -> Path:
+    """Let ``write`` fill a file that nobody else may ever read."""
+
+    def fill(part: Path) -> None:
+        part.touch(mode=0o600, exist_ok=False)
         write(part)
-        part.rename(path)
-    finally:
-        part.unlink(missing_ok=True)
+
+    write_whole(path, fill)
     return path

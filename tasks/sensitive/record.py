@@ -23,7 +23,6 @@ from tasks.core.ledger.names import ReleaseName
 from tasks.core.metadata.errata import ERRATA
 from tasks.core.records.content import content_digest
 from tasks.core.stored_files import file_sha256, folder_sha256
-from tasks.leftovers import process_mark
 from tasks.messages import say
 from tasks.plan.describe import RunFacts
 from tasks.public.bundles import configured_digest, declared_input
@@ -31,7 +30,16 @@ from tasks.public.releases import MANIFEST, require_not_withdrawn
 from tasks.sensitive.ledger import open_user_ledger
 from tasks.sensitive.read import open_records
 from tasks.step import step
-from tasks.storage import FULL, MEASUREMENT, SENSITIVE, RunWorkspace, StoredTable, Workspace, load_json
+from tasks.storage import (
+    FULL,
+    MEASUREMENT,
+    SENSITIVE,
+    RunWorkspace,
+    StoredTable,
+    Workspace,
+    load_json,
+    write_whole,
+)
 
 #: In ``sensitive/<dataset>/``: the table of each vintage and name, and what was made of which.
 _TABLES, _OUTPUTS = "tables.json", "unchanged.json"
@@ -89,12 +97,11 @@ def read_record(workspace: Workspace, dataset: str, file: str) -> dict[str, Any]
 
 def add_to_record(workspace: Workspace, dataset: str, file: str, entries: dict[str, Any]) -> None:
     path = workspace.sensitive / dataset / file
-    part = path.with_name(f".{file}-{process_mark()}.part")
     record = read_record(workspace, dataset, file) | entries
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps(record, indent=1, sort_keys=True), encoding="utf-8")
-        part.replace(path)
+        text = json.dumps(record, indent=1, sort_keys=True)
+        write_whole(path, lambda part: part.write_text(text, encoding="utf-8"))
     except OSError as error:
         if error.errno in FULL:
             raise workspace.is_full() from None

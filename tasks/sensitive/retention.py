@@ -15,7 +15,6 @@ Nothing is removed while a run of the dataset is at work: it may be using any of
 import fcntl
 import json
 import os
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -29,7 +28,7 @@ from tasks.core.ledger.salts import require_apart
 from tasks.engine import forget_parts
 from tasks.ledger_place import user_ledger_place
 from tasks.messages import say, tell_log
-from tasks.storage import SENSITIVE, Workspace
+from tasks.storage import SENSITIVE, Workspace, entries, is_folder, remove
 
 _DAY_SECONDS = 24 * 3600
 
@@ -109,11 +108,14 @@ def remove_old(workspace: Workspace, dataset: str, days: int, *, dry: bool = Fal
         except BlockingIOError:
             return PurgeResult(is_busy=True)
         old = list(_old(workspace, dataset, time.time() - days * _DAY_SECONDS))
-        found = PurgeResult(sum(map(_is_folder, old)), sum(not _is_folder(path) for path in old))
+        found = PurgeResult(sum(map(is_folder, old)), sum(not is_folder(path) for path in old))
         if not dry:
             for path in old:
                 forget_parts(path)
-                _remove(path)
+                remove(path)
+                if path.parent.name != LOGS:
+                    with suppress(OSError):  # something else is in it
+                        path.parent.rmdir()
             _clear_results(workspace, dataset)
         return found
     finally:
@@ -128,26 +130,15 @@ def _lock(workspace: Workspace, dataset: str) -> int:
 
 def _old(workspace: Workspace, dataset: str, oldest: float) -> Iterator[Path]:
     home = workspace.sensitive
-    runs = [*_inside(home / dataset), *(path for path in _inside(home) if path.name.startswith(BATCHES))]
-    for folder in filter(_is_folder, runs):
-        yield from (path for path in _inside(folder) if _made(path) < oldest)
-    yield from (path for path in _inside(home / LOGS) if _made(path) < oldest)
-
-
-def _inside(folder: Path) -> list[Path]:
-    try:
-        return sorted(folder.iterdir())
-    except OSError:
-        return []
-
-
-def _is_folder(path: Path) -> bool:
-    return path.is_dir() and not path.is_symlink()
+    runs = [*entries(home / dataset), *(path for path in entries(home) if path.name.startswith(BATCHES))]
+    for folder in filter(is_folder, runs):
+        yield from (path for path in entries(folder) if _made(path) < oldest)
+    yield from (path for path in entries(home / LOGS) if _made(path) < oldest)
 
 
 def _made(path: Path) -> float:
     """When the newest file of a table was written: a folder's own time is when it was last of use."""
-    files = [each for each in path.rglob("*") if not each.is_dir()] if _is_folder(path) else []
+    files = [each for each in path.rglob("*") if not each.is_dir()] if is_folder(path) else []
     times = []
     for each in files or [path]:
         with suppress(OSError):
@@ -155,19 +146,8 @@ def _made(path: Path) -> float:
     return max(times, default=time.time())
 
 
-def _remove(path: Path) -> None:
-    if _is_folder(path):
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with suppress(OSError):
-            path.unlink()
-    if path.parent.name != LOGS:
-        with suppress(OSError):
-            path.parent.rmdir()
-
-
 def _clear_results(workspace: Workspace, dataset: str) -> None:
-    for path in _inside(workspace.results):
+    for path in entries(workspace.results):
         with suppress(OSError, ValueError, KeyError, TypeError):
             table = json.loads(json.loads(path.read_text(encoding="utf-8"))["result"])["key"]
             if table.startswith(f"{SENSITIVE}/{dataset}/") and not (workspace.root / table).exists():

@@ -44,6 +44,7 @@ def _wide_table() -> Path:
 def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object]:
     """One job; see the module."""
     from tasks.configuration.model import RunConfiguration
+    from tasks.configuration.parameters import aggregate_parameters
     from tasks.core.aggregates.interchange import (
         write_aggregates_json,
         write_reportable_parquet,
@@ -67,7 +68,7 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
     from tasks.core.synthesis.rows import common_rows
     from tasks.core.tables.header import InputFile
     from tasks.public.bundles import unit_of
-    from tasks.public.modes import aggregate_parameters, draw_from_rows
+    from tasks.sensitive.count import draw_from_rows
 
     for part in ("coded", "marginals", "aggregate", "evaluation"):
         (folder / part).mkdir()

@@ -10,7 +10,7 @@ from flows.command import main as command
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
-from tasks.sensitive.export import Sources
+from tasks.sensitive.export import write_sources
 from tasks.storage import Workspace
 from tests.oracles.marginals import coded
 from tests.oracles.synthetic import synthetic
@@ -50,10 +50,13 @@ def run(tmp_path):
         "exact marginals",
         lambda folder: count_marginals(workspace.path(records), folder, 4, ONE_THREAD) and None,
     )
-    sources = Sources.of("my", 5, records, marginals)
-    workspace.store(home / "aggregate", "sensitive aggregates", sources.write)
+
+    def keep_sources(folder, *drawn):
+        write_sources(folder, "my", 5, records, marginals, *drawn)
+
+    workspace.store(home / "aggregate", "sensitive aggregates", keep_sources)
     made = workspace.path(workspace.store(home / "drawn", "synthetic records", drawn.write))
-    workspace.store(home / "evaluation", "evaluation", lambda folder: sources.write(folder, made))
+    workspace.store(home / "evaluation", "evaluation", lambda folder: keep_sources(folder, made))
     return home
 
 

@@ -9,7 +9,6 @@ import json
 import pyarrow.parquet as pq
 
 from tasks.configuration.model import Report, RunConfiguration
-from tasks.configuration.sections import Model
 from tasks.core.evaluation.typed_tables import distances, write_distances
 from tasks.core.records.cell_reading import CellReading
 from tasks.core.records.dropped import write_dropped
@@ -178,25 +177,22 @@ def hand_over_tables(
     return hand_over_folders(workspace, configuration, described, folders)
 
 
-class TableEvaluation(Model):
-    """What of a run's configuration the evaluation depends on."""
-
-    bins: dict[str, tuple[float, ...]]  # public edges by numeric column
-    prefix: str
-    report: Report = Report()  # what the release's page calls things, and the owner's does, too
-
-
 @step(SENSITIVE, makes="evaluation against the raw table", folder="evaluation", progress="evaluate")
 def evaluate_tables(
     into: Output,
-    settings: TableEvaluation,
+    bins: dict[str, tuple[float, ...]],
+    prefix: str,
+    report: Report,
     table: StoredTable,
     synthetic: StoredTable,
     answers: StoredTable | None,
 ) -> None:
     """Total variation of every column and pair, of one table and those of single questions; the owner's page.
 
-    The table is the raw one, typed.
+    Args:
+        bins: public edges by numeric column.
+        report: what the release's page calls things, and the owner's does, too.
+        table: the raw one, typed.
     """
     from tasks.core.navigation.owner_page import (
         OwnerNames,
@@ -206,14 +202,14 @@ def evaluate_tables(
     )
 
     raw, whole = (pq.read_table(into.path(each) / TABLE) for each in (table, synthetic))
-    found = distances(raw, whole, settings.bins, into.progress.of("pairs"))
+    found = distances(raw, whole, bins, into.progress.of("pairs"))
     files = [] if answers is None else sorted(into.path(answers).glob("*.parquet"))
-    by_question = [distances(raw, pq.read_table(path), settings.bins) for path in files]
+    by_question = [distances(raw, pq.read_table(path), bins) for path in files]
     text = json.dumps(found.to_dict(by_question), indent=1, sort_keys=True)
     (into.folder / "evaluation.json").write_text(text + "\n", encoding="utf-8")
-    write_distances(found, by_question, into.folder, settings.prefix)
+    write_distances(found, by_question, into.folder, prefix)
     dataset = into.run.dataset
-    names = OwnerNames(dataset, owner_naming(settings.report, settings.prefix), "row")
-    payload = payload_of_true_table(names, raw, whole, settings.bins)
+    names = OwnerNames(dataset, owner_naming(report, prefix), "row")
+    payload = payload_of_true_table(names, raw, whole, bins)
     page = render_owner_page(dataset, payload, answers_of_tables(found))
-    store_owner_page(into.folder, settings.prefix, page)
+    store_owner_page(into.folder, prefix, page)

@@ -8,7 +8,6 @@ any run of the same table and settings grew. Dependences are stored by pairs, fo
 """
 
 import json
-import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -35,7 +34,7 @@ from tasks.engine import current_engine, temporary_parts
 from tasks.ledger_place import user_ledger_place
 from tasks.sensitive.ledger import dataset_salt
 from tasks.step import Output
-from tasks.storage import StoredTable, Workspace
+from tasks.storage import StoredTable, Workspace, write_whole
 from tasks.version import code_hash
 
 TABLE = "table.parquet"
@@ -249,9 +248,8 @@ class KnownDependence:
                 key = (other, one, other in self._safe, one in self._safe)
                 rows[key] = float(relations.dependence[other_place, place])
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        part = self._path.with_name(f".{self._path.name}-{secrets.token_hex(4)}.part")
-        part.write_text(json.dumps([[*key, value] for key, value in sorted(rows.items())]), encoding="utf-8")
-        part.replace(self._path)
+        text = json.dumps([[*key, value] for key, value in sorted(rows.items())])
+        write_whole(self._path, lambda part: part.write_text(text, encoding="utf-8"))
 
     def _rows(self) -> list[tuple[str, str, bool, bool, float]]:
         try:
