@@ -45,19 +45,22 @@ from tasks.sensitive.record import (
     record_output,
 )
 from tasks.sensitive.retention import apply_retention
-from tasks.sensitive.syndiffix.steps import (
+from tasks.sensitive.syndiffix import (
+    TABLE,
+    Origin,
+    Part,
     answer_questions,
     evaluate_tables,
     grow_trees,
     hand_over_tables,
     measure_dependence,
+    release_trees,
     solve_clusters,
     stitch_clusters,
     stored_clusters,
     synthesize_cluster,
     type_columns,
 )
-from tasks.sensitive.syndiffix.trees import TABLE, Origin, Part, release_trees
 from tasks.storage import RunWorkspace, StoredTable, Workspace
 
 

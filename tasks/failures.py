@@ -17,7 +17,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from tasks.configuration.model import LOGS
 from tasks.core.errors import InputError, InternalError, MarginaliaError
-from tasks.lineage_events import collect_events
+from tasks.events import collect_events
 from tasks.messages import fail
 from tasks.storage import FULL, Workspace
 

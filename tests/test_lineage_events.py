@@ -7,7 +7,7 @@ import pytest
 
 from tasks import lineage_events
 from tasks.core.lineage import Lineage
-from tasks.lineage_events import announce_release, collect_events, is_configured
+from tasks.events import announce_release, collect_events, is_configured
 
 FILES = [
     {"file": "a.tsv", "sha256": "aa", "bytes": 7, "rows": 3, "parents": ["measurement"]},

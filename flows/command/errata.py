@@ -9,7 +9,15 @@ from tasks.core.errors import ParameterError, StorageError
 from tasks.core.hints import show_path
 from tasks.core.metadata.errata import ERRATA, Erratum, Kind, read_errata, status_of, today
 from tasks.messages import say
-from tasks.public.releases import COPIES, LATEST, MANIFEST, add_erratum, releases_of
+from tasks.public.releases import (
+    COPIES,
+    LATEST,
+    MANIFEST,
+    add_erratum,
+    copies_of,
+    copy_errata,
+    releases_of,
+)
 from tasks.storage import vintage_in_name
 
 _LONGEST = 4000
@@ -37,7 +45,6 @@ def write_erratum(options: argparse.Namespace) -> int:
 def _tell_copies(place: Path) -> None:
     if not (place.parent / COPIES).exists():
         return
-    from tasks.public.copy import copies_of, copy_errata  # loads Prefect: a second and a half
 
     failed = []
     for home in sorted(copies_of(place)):

@@ -13,7 +13,6 @@ from tasks.configuration.model import RunConfiguration
 from tasks.configuration.parameters import held_schema
 from tasks.core.queries import QueryResources
 from tasks.public.bundles import open_bundle
-from tasks.public.copy import copy_release
 from tasks.public.generate import (
     compare_with_reportable,
     estimate_counts,
@@ -24,7 +23,14 @@ from tasks.public.generate import (
     recount_records,
 )
 from tasks.public.page import PageSettings, state_privacy, write_page
-from tasks.public.publish import Built, BuiltCounts, Release, publish_release, write_release_files
+from tasks.public.publish import (
+    Built,
+    BuiltCounts,
+    Release,
+    copy_release,
+    publish_release,
+    write_release_files,
+)
 from tasks.public.summary import record_lineage, summarise_release
 from tasks.public.syndiffix import BuiltTables, state_tables, write_table_page
 from tasks.request import reaches

@@ -17,7 +17,7 @@ from tasks.core.aggregates.interchange import (
 from tasks.core.arrays import Json
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.tables_file import write_noisy_tables
-from tasks.core.errors import InternalError
+from tasks.core.errors import InternalError, StorageError
 from tasks.core.lineage import (
     CONFIGURATION,
     CONTRACT,
@@ -44,9 +44,12 @@ from tasks.public.releases import (
     MANIFEST,
     PAGE,
     TEMPLATE,
+    copy_files,
+    home_of,
     lock_releases,
     page_file,
     point_latest,
+    record_copy,
     release_numbers,
     releases_of,
     write_index,
@@ -459,3 +462,21 @@ def _put_in_place(folder: Path, home: Path, vintage: str) -> Path:
             return place
         if not folder.is_dir() or not place.exists():
             raise InternalError(f"The run could not put its release in place at {place.name}.")
+
+
+@step(INTERMEDIATE)
+def copy_release(workspace: Workspace, configuration: RunConfiguration, release: Release) -> None:
+    """Copy a release to ``publish_to``, where no other one of that name may be."""
+    folder = workspace.root / release.key
+    home = home_of(str(configuration.publish_to), configuration.dataset)
+    record_copy(folder, home)
+    try:
+        copy_files(folder, home)
+    except StorageError as error:
+        failure = StorageError(
+            f"{error} The release itself is finished, in {folder}: running again copies it, and nothing is "
+            "drawn or charged again."
+        )
+    else:
+        return
+    raise failure

@@ -1,9 +1,18 @@
-"""The releases of a dataset: which there are, which is older, which were withdrawn, where ``latest`` links.
+"""The releases of a dataset: which there are, which is older, which were withdrawn, where they are copied to.
 
 release/<dataset>/<vintage>-<n>/             a release; its files never change
 release/<dataset>/<vintage>-<n>/ERRATA.md    what was found wrong with it later, beside its files
 release/<dataset>/INDEX.json                 all releases in their order, each with its errata
 release/<dataset>/latest                     link to the newest that is not withdrawn
+release/<dataset>/.copies.json               where each release was copied to, for its errata
+
+A finished release is copied to where its readers look: storage such as S3, or a share.
+
+<publish_to>/<dataset>/<vintage>-<n>/...     all files but the manifest, then the manifest
+<publish_to>/<dataset>/latest                a text: the name of the newest release; written last
+
+Storage has no rename, so readers follow ``latest``, or see by the manifest that a release is whole. Copying
+again after a failure goes on where it stopped, and nothing is drawn or charged for it.
 """
 
 import contextlib
@@ -16,7 +25,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tasks.core.arrays import Json
-from tasks.core.errors import ParameterError, StoredTableMismatch
+from tasks.core.errors import ParameterError, StorageError, StoredTableMismatch
 from tasks.core.metadata.errata import (
     ERRATA,
     Erratum,
@@ -26,15 +35,22 @@ from tasks.core.metadata.errata import (
     status_of,
 )
 from tasks.core.statement.released_json import RELEASED_KEYS, check_released_json
+from tasks.core.tables.places import Storage
 from tasks.messages import tell
-from tasks.storage import Workspace, load_json, process_mark, vintage_in_name, write_json, write_whole
+from tasks.storage import (
+    Workspace,
+    load_json,
+    process_mark,
+    vintage_in_name,
+    write_json,
+    write_whole,
+)
 
 MANIFEST, INDEX, LATEST = "MANIFEST.json", "INDEX.json", "latest"
 #: The page and the Power BI template, without the prefix.
 PAGE, TEMPLATE = "data_showcase.html", "data_showcase.pbit"
 #: The contract as a suite of Great Expectations, for whoever has the synthetic records.
 EXPECTATIONS = "expectations.json"
-#: Where the releases of a dataset were copied to (`tasks.public.copy`).
 COPIES = ".copies.json"
 
 
@@ -213,3 +229,106 @@ def require_not_withdrawn(workspace: Workspace, dataset: str, vintage: str | Non
             f"{told[0]} Give what is released instead a vintage of its own; under differential privacy it is "
             "a draw of its own, and is charged."
         )
+
+
+def copy_files(folder: Path, home: str) -> None:
+    """Copy a release where no other one of that name may be. Args: home: see `home_of`."""
+    storage, place = Storage(home), f"{home}/{folder.name}"
+    there = _content(storage, f"{place}/{MANIFEST}")
+    if there is None:
+        names = [path for path in sorted(folder.rglob("*")) if path.is_file() and path != folder / MANIFEST]
+        for path in [*names, folder / MANIFEST]:
+            _write(storage, f"{place}/{path.relative_to(folder).as_posix()}", path.read_bytes())
+    elif there != (folder / MANIFEST).read_bytes():
+        raise _other_release_error(place)
+    _write_what_is_said(storage, folder, home)
+    tell(f"The release is also at {place}.")
+
+
+def copy_errata(folder: Path, home: str) -> None:
+    """Copy what is said of a release later to where its files were copied, and mind ``latest`` there.
+
+    Args:
+        home: of the dataset's releases in storage, see `home_of`.
+    """
+    storage, place = Storage(home), f"{home}/{folder.name}"
+    if _content(storage, f"{place}/{MANIFEST}") not in (None, (folder / MANIFEST).read_bytes()):
+        raise _other_release_error(place)
+    _write_what_is_said(storage, folder, home)
+
+
+def home_of(publish_to: str, dataset: str) -> str:
+    return f"{publish_to.rstrip('/')}/{dataset}"
+
+
+def copies_of(folder: Path) -> list[str]:
+    return _read_copies(folder.parent).get(folder.name, [])
+
+
+def record_copy(folder: Path, home: str) -> None:
+    with lock_releases(folder.parent):
+        known = _read_copies(folder.parent)
+        known[folder.name] = sorted({*known.get(folder.name, []), home})
+        write_whole(folder.parent / COPIES, lambda part: write_json(part, known))
+
+
+def _read_copies(releases: Path) -> dict[str, list[str]]:
+    try:
+        found: dict[str, list[str]] = load_json(releases / COPIES)
+    except FileNotFoundError:
+        return {}
+    return found
+
+
+def _write_what_is_said(storage: Storage, folder: Path, home: str) -> None:
+    """A release's errata, the index, and ``latest``, which goes where nothing that is there stands."""
+    for path in (folder / ERRATA, folder.parent / INDEX):
+        url = f"{home}/{path.relative_to(folder.parent).as_posix()}"
+        if path.is_file() and path.read_bytes() != _content(storage, url):
+            _write(storage, url, path.read_bytes())
+    url, told = f"{home}/{LATEST}", _content(storage, f"{home}/{LATEST}")
+    newest = next(
+        (each for each in _releases_not_withdrawn(folder.parent) if _is_copied(storage, home, each)), None
+    )
+    if newest is not None and told != f"{newest}\n".encode():
+        _write(storage, url, f"{newest}\n".encode())
+    elif newest is None and told is not None:
+        storage.attempt("be written", lambda: storage.system.rm_file(storage.key(url)))
+
+
+def _releases_not_withdrawn(releases: Path) -> Iterator[str]:
+    """The releases that are not withdrawn: that which ``latest`` links to here, then the newest first."""
+    if (releases / LATEST).is_dir():
+        yield (releases / LATEST).resolve().name
+    for each in reversed(all_releases(releases)):
+        if status_of(read_errata(each)) != "withdrawn":
+            yield each.name
+
+
+def _is_copied(storage: Storage, home: str, release: str) -> bool:
+    return _content(storage, f"{home}/{release}/{MANIFEST}") is not None
+
+
+def _other_release_error(place: str) -> StorageError:
+    return StorageError(
+        f"A release must never change, but {place} holds another one. Give this workspace a publish_to of "
+        "its own, or find out who wrote there."
+    )
+
+
+def _content(storage: Storage, url: str) -> bytes | None:
+    try:
+        found: bytes = storage.attempt("be read", lambda: storage.system.cat_file(storage.key(url)))
+    except FileNotFoundError:
+        return None
+    return found
+
+
+def _write(storage: Storage, url: str, content: bytes) -> None:
+    try:
+        storage.attempt("be written", lambda: storage.system.pipe_file(storage.key(url), content))
+    except FileNotFoundError:
+        pass
+    else:
+        return
+    raise StorageError(f"The storage must have a place for {url}, but it has none: make the bucket first.")

@@ -20,8 +20,7 @@ from tasks.core.charts.svg import Chart
 from tasks.core.figures import as_markdown, count_of, format_down, format_up, format_whole
 from tasks.core.lineage import LINEAGE, MEASUREMENT, TABLE, Lineage, LineageNode
 from tasks.core.navigation.regimes import epsilon_spent, gauge_of
-from tasks.events import announce
-from tasks.lineage_events import announce_release
+from tasks.events import announce, announce_release
 from tasks.messages import tell
 from tasks.public.publish import Release
 from tasks.public.releases import MANIFEST, page_file, released_on

@@ -107,7 +107,7 @@ def measure_worth(
     from tasks.core.evaluation.utility.files import write_utility
     from tasks.core.evaluation.utility.measures import MOST_ROWS, measure_utility
     from tasks.core.evaluation.utility.table_pair import pair_of_records, pair_of_tables
-    from tasks.sensitive.syndiffix.trees import TABLE
+    from tasks.sensitive.syndiffix import TABLE
 
     if bins is not None:
         typed, made = (pq.read_table(into.path(table) / TABLE) for table in (raw, synthetic))
