@@ -33,16 +33,11 @@ _NOTE = "storage.json"
 
 @dataclass(frozen=True)
 class Engine:
-    """An engine at work.
-
-    Attributes:
-        partitions: of the table; 0: it is not parted.
-        storage: where parts lie; "": in the workspace.
-    """
+    """An engine at work."""
 
     workers: Workers
-    partitions: int = 0
-    storage: str = ""
+    partitions: int = 0  # of the table; 0: it is not parted
+    storage: str = ""  # where parts lie; "": in the workspace
 
     def public_store(self, run: RunWorkspace) -> PartStore:
         if self.storage:

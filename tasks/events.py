@@ -31,11 +31,7 @@ Figure = str | int | float | bool | None
 
 
 def announce(event: str, dataset: str, **figures: Figure) -> None:
-    """Tell the server of this run that something happened to a dataset, by public figures.
-
-    It does nothing outside a run, or where no server is configured, and it never fails: no run may end
-    because nobody could be told.
-    """
+    """Tell the server of this run, where there is one, what happened to a dataset, by public figures."""
     with suppress(Exception):
         from prefect.context import FlowRunContext, TaskRunContext
         from prefect.events import emit_event

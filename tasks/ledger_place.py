@@ -14,11 +14,7 @@ PASSWORD_BLOCK = "MARGINALIA_LEDGER_PASSWORD_BLOCK"
 
 
 def user_ledger_place() -> Place:
-    """The folder or the database that MARGINALIA_LEDGER names.
-
-    Raises:
-        ParameterError: see `ledger_place`; or the block that holds the password can't be loaded.
-    """
+    """The folder or the database that MARGINALIA_LEDGER names. Raises ParameterError."""
     block = os.environ.get(PASSWORD_BLOCK)
     return ledger_place(_password(block) if block else None)
 

@@ -182,16 +182,11 @@ Zone = Literal["sensitive", "intermediate"]
 
 @dataclass(frozen=True)
 class Output:
-    """What a step fills, and what it has for that.
+    """What a step fills, and what it has for that."""
 
-    Attributes:
-        folder: empty; it appears in the run's own, whole, when the step is done.
-        progress: for the person at the terminal; closed by the decorator.
-    """
-
-    folder: Path
+    folder: Path  # empty; it appears in the run's own, whole, when the step is done
     run: RunWorkspace
-    progress: Progress
+    progress: Progress  # for the person at the terminal; closed by the decorator
     made_of: tuple[Any, ...] = ()
     zone: Zone = "sensitive"
 

@@ -55,8 +55,7 @@ def is_batch(body: Mapping[str, Any]) -> bool:
 def read_batch(path: Path, changes: Mapping[str, Any] | None = None) -> Batch:
     """Read and check a batch file, whose ``base_config`` may have changes for this time.
 
-    Raises:
-        ParameterError: all problems of the file and of every run, the latter with group and name in front.
+    A ParameterError has all problems of the file and of every run, the latter with group and name in front.
     """
     body = read_json(path)
     if "runs" not in body and "sensitive_microdata_path" in body:

@@ -24,17 +24,13 @@ FAILURES = "failed.tsv"
 
 @dataclass(frozen=True)
 class Failed:
-    """A run of a batch that ended with an error: its group, its folder's name, and why.
-
-    Attributes:
-        detail: what the operator alone may see, such as a row's position; or nothing.
-    """
+    """A run of a batch that ended with an error: its group, its folder's name, and why."""
 
     group: str
     folder_name: str
     exit_code: int
     why: tuple[str, ...]
-    detail: str = ""
+    detail: str = ""  # what the operator alone may see, such as a row's position; or nothing
 
     @property
     def name(self) -> str:

@@ -142,12 +142,7 @@ def held_schema(configuration: RunConfiguration, schema: Schema) -> Schema:
 
 
 def workload_parameters(configuration: RunConfiguration, schema: Schema) -> WorkloadParameters:
-    """The parameters of a fitted release.
-
-    Raises:
-        ParameterError: a claim that can't be made, columns that are not there, or a draw that could not be
-            carried to its end.
-    """
+    """The parameters of a fitted release. Raises ParameterError, also of a draw that could not end."""
     protection, synthesis = configuration.privacy, configuration.fitted
     check_claim(protection.epsilon, protection.delta)
     if problems := refusals(protection.epsilon, protection.delta):

@@ -36,24 +36,16 @@ from tasks.core.tables.texts import TypeLetter
 
 
 class ProtectionSettings(Model):
-    """One protection's settings; a class says what differs by the protection alone.
+    """One protection's settings; a class says what differs by the protection alone."""
 
-    Attributes:
-        modes: the modes of synthesis that it can be had with, the default first.
-        unread: keys of the flat file that no run of it reads.
-        contract_mode: what a contract does where a file does not say.
-        is_drawn_once: a vintage is drawn once, charged to the ledger, and returned whatever becomes of
-            the table.
-        is_salted: its noise follows from the dataset's salt, of which a table may have one alone.
-        on_unchanged: what is done with a table that is what it was, where a file does not say.
-    """
-
-    modes: ClassVar[tuple[str, ...]]
-    unread: ClassVar[frozenset[str]] = frozenset()
+    modes: ClassVar[tuple[str, ...]]  # of synthesis, with which it can be had; the default first
+    unread: ClassVar[frozenset[str]] = frozenset()  # keys of the flat file that no run of it reads
+    # What a contract does, and a run with a table that is what it was, where a file does not say.
     contract_mode: ClassVar[Literal["repair", "strict"]] = "strict"
-    is_drawn_once: ClassVar[bool] = False
     on_unchanged: ClassVar[Literal["draw", "skip"]] = "skip"
-    is_salted: ClassVar[bool] = False
+    # A vintage is drawn once, charged to the ledger, and returned whatever becomes of the table.
+    is_drawn_once: ClassVar[bool] = False
+    is_salted: ClassVar[bool] = False  # noise follows from the dataset's salt; a table may have one alone
 
     @property
     def id_columns(self) -> tuple[str, ...]:

@@ -84,15 +84,10 @@ def _is_tag(field: FieldInfo) -> bool:
 
 @dataclass(frozen=True)
 class Key:
-    """Where the flat file gives a field that it does not give under the field's own name.
+    """Where the flat file gives a field that it does not give under the field's own name."""
 
-    Attributes:
-        name: in the file; "" of a field that no file gives by a key of its own.
-        section: of the file that the key is in; "": outside of any.
-    """
-
-    name: str
-    section: str = ""
+    name: str  # in the file; "" of a field that no file gives by a key of its own
+    section: str = ""  # of the file that the key is in; "": outside of any
 
 
 NO_KEY = Key("")

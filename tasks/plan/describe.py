@@ -31,27 +31,19 @@ from tasks.storage import Workspace
 
 @dataclass(frozen=True)
 class RunFacts:
-    """The public facts of one run.
-
-    Attributes:
-        pattern: the path of the files of all vintages; None where it is the same for all.
-        selection: what SynDiffix synthesizes; None under another protection.
-        reporting_length: at most the schema's width, where that is known; -1: as long as the records are.
-        parameters: of the draw; None where nothing is drawn.
-        closed_notes: those of the notes that the terminal alone is told.
-    """
+    """The public facts of one run."""
 
     source: InputFile
-    pattern: Path | None
+    pattern: Path | None  # the path of the files of all vintages; None where it is the same for all
     header: tuple[str, ...]
     contract: Contract | None
     schema: Schema
-    selection: Selection | None
-    reporting_length: int
-    parameters: AnyParameters | None
+    selection: Selection | None  # what SynDiffix synthesizes; None under another protection
+    reporting_length: int  # at most the schema's width, where that is known; -1: as long as the records are
+    parameters: AnyParameters | None  # of the draw; None where nothing is drawn
     vintage: str
     notes: tuple[str, ...]
-    closed_notes: tuple[str, ...] = ()
+    closed_notes: tuple[str, ...] = ()  # those of the notes that the terminal alone is told
 
     @property
     def drawn(self) -> AnyParameters:

@@ -41,31 +41,20 @@ _NANOSECONDS = {
 
 @dataclass(frozen=True)
 class LevelEstimate:
-    """One length of a draw.
-
-    Attributes:
-        sensitivity: the most tuples of one subject.
-        threshold: least noisy count of a survivor, assuming every candidate of the length before survives.
-        candidates: upper bound, with `OPEN_VALUES` for an open column.
-    """
+    """One length of a draw."""
 
     length: int
     sigma: float
-    sensitivity: int
+    sensitivity: int  # the most tuples of one subject
     scale: float
     half_width_95: float
-    threshold: int | None
-    candidates: int
+    threshold: int | None  # least noisy count of a survivor, if every candidate of the length before survives
+    candidates: int  # upper bound, with `OPEN_VALUES` for an open column
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """The whole run; memory and disk in megabytes, time in CPU seconds; no levels where nothing is drawn.
-
-    Attributes:
-        tables_mb: the part of the memory that the tables of a fitted release take; 0 for other releases.
-        shorter_mb: the memory that the run would take at each smaller reporting length, from 1 on.
-    """
+    """The whole run; memory and disk in megabytes, time in CPU seconds; no levels where nothing is drawn."""
 
     records: int
     levels: tuple[LevelEstimate, ...]
@@ -73,8 +62,8 @@ class Estimate:
     disk_mb: int
     seconds: float
     source: RowSource = "size"
-    tables_mb: int = 0
-    shorter_mb: tuple[int, ...] = ()
+    tables_mb: int = 0  # of the memory, that the tables of a fitted release take; 0 for other releases
+    shorter_mb: tuple[int, ...] = ()  # the memory at each smaller reporting length, from 1 on
 
 
 def estimate(described: RunFacts, *, look: bool = False, partitions: int = 1) -> Estimate:

@@ -100,17 +100,11 @@ _COMFORTABLE_MB = 2048
 
 @dataclass(frozen=True)
 class ClusterNeeds:
-    """What a run needs of a cluster.
+    """What a run needs of a cluster."""
 
-    Attributes:
-        advised: partitions of at most 2 GB in a worker each.
-        worker_mb: the most memory of a worker.
-        cpu_hours: of all workers together, to read, join and count; what is fitted comes on top.
-    """
-
-    advised: int
-    worker_mb: int
-    cpu_hours: float
+    advised: int  # partitions of at most 2 GB in a worker each
+    worker_mb: int  # the most memory of a worker
+    cpu_hours: float  # of all workers together, to read, join and count; what is fitted comes on top
     stored_mb: int
     moved_mb: int
 

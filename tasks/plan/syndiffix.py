@@ -35,19 +35,13 @@ NOTES = sentences_of("syndiffix_notes")
 
 @dataclass(frozen=True)
 class Selection:
-    """What of a table is synthesized.
-
-    Attributes:
-        ids: headers of the id columns; none: each row is an entity of its own.
-        table: every column with a name but the ids, with its type where one is declared.
-        questions: sets of columns that each get a table of their own.
-    """
+    """What of a table is synthesized."""
 
     columns: tuple[str, ...]
-    ids: tuple[str, ...]
-    table: tuple[ChosenColumn, ...]
+    ids: tuple[str, ...]  # headers of the id columns; none: each row is an entity of its own
+    table: tuple[ChosenColumn, ...]  # all with a name but the ids, with a type where one is declared
     settings: SynDiffix
-    questions: tuple[tuple[str, ...], ...]
+    questions: tuple[tuple[str, ...], ...]  # sets of columns that each get a table of their own
 
 
 def select_columns(

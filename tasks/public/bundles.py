@@ -58,32 +58,22 @@ _ROUNDED = "true counts, rounded down to multiples of the reporting resolution"
 
 
 class MadeFrom(NamedTuple):
-    """What a released file was made from.
-
-    Attributes:
-        parents: names of other released files without their prefix, or of what no release holds
-            (`tasks.core.lineage`).
-    """
+    """What a released file was made from."""
 
     made_from: str
-    parents: tuple[str, ...]
+    parents: tuple[str, ...]  # released files without their prefix, or what no release holds (core.lineage)
 
 
 @dataclass(frozen=True)
 class Bundle(ABC):
-    """One handed-over folder.
-
-    Attributes:
-        digest: of the public configuration that it was made with.
-        input: what was declared of the table; see `declared_input`.
-    """
+    """One handed-over folder."""
 
     folder: Path
     regime: str
     dataset: str
     vintage: str
-    digest: str
-    input: DeclaredInput
+    digest: str  # of the public configuration that it was made with
+    input: DeclaredInput  # what was declared of the table; see `declared_input`
 
     @abstractmethod
     def crossing(self, configuration: RunConfiguration) -> dict[str, str]:

@@ -84,11 +84,7 @@ def note_unread_table(configuration: RunConfiguration, described: RunFacts) -> I
 def record_account(
     workspace: Workspace, configuration: RunConfiguration, charge: Charge, *, is_charged: bool
 ) -> None:
-    """Create the artifact ``ledger-<dataset>``, and say where this run's charge left the budget low.
-
-    Args:
-        is_charged: whether this run was charged one.
-    """
+    """Create the artifact ``ledger-<dataset>``; where the run was charged, say if little budget is left."""
     dataset = configuration.dataset
     try:
         audit = open_user_ledger().audit()

@@ -63,19 +63,15 @@ def write_sources(
 
 
 def export(place: Path, names: Sequence[str], output: Path | None, report: StageDone) -> list[Path]:
-    """Write listings of a run.
+    """Write listings of a run; return the files, each closed to everybody but their owner.
 
     Args:
         place: the run's folder in ``sensitive/``, or the dataset's, which stands for its newest runs.
         names: of `FILES`; empty: all that the run can give.
         output: the folder to write to; None: ``export`` in the place.
 
-    Returns:
-        The files, each closed to everybody but their owner.
-
     Raises:
         ParameterError: there is nothing to export, or the output is a place that it must not go to.
-        StoredTableMismatch: a table of the run was changed.
     """
     home = (output or place / "export").resolve()
     if SENSITIVE not in place.resolve().parts or not home.is_relative_to(place.resolve()):

@@ -101,11 +101,7 @@ def hand_over_folders(
     described: RunFacts,
     folders: Mapping[str, StoredTable | None],
 ) -> StoredTable:
-    """Put what the ledger has no account of where it is published from.
-
-    Args:
-        folders: what may leave, by the name that it is to have there; None is left out.
-    """
+    """Put what may leave where it is published from. Args: folders: by the name there; None is left out."""
     digest = configured_digest(configuration, described.schema)
     name: dict[str, object] = {
         "regime": configuration.protection.regime,
@@ -134,15 +130,10 @@ def _copy(source: Path, folder: Path) -> None:
 
 
 def list_recorded_heads(workspace: Workspace, dataset: str = "*") -> list[str]:
-    """The ledger's heads that differentially private releases and measurements recorded.
+    """The ledger's heads that differentially private releases and measurements recorded, of a dataset or all.
 
-    Both are asked: whoever moves ``release/`` away leaves ``measurement/``, and the other way round.
-
-    Args:
-        dataset: whose; without it those of all datasets in the workspace.
-
-    Raises:
-        StoredTableMismatch: one does not say what protects it, or where the ledger stood.
+    Both are asked: whoever moves ``release/`` away leaves ``measurement/``, and the other way round. Raises
+    StoredTableMismatch where one does not say what protects it, or where the ledger stood.
     """
     # A name with a dot in front is of work under way, or left behind, which may not say anything yet.
     found = (path for path in workspace.release.glob(f"{dataset}/*-*") if _is_finished(path))

@@ -34,8 +34,7 @@ def open_user_ledger() -> Ledger:
 def dataset_salt(dataset: str, table: PublicTable, *, is_named: bool = True) -> bytes:
     """The salt of a dataset's noise under SynDiffix; of a new one, the person is told to keep it.
 
-    Args:
-        is_named: whether somebody chose the name, and may have chosen another one before.
+    Args: is_named: whether somebody chose the name, and may have chosen another one before.
     """
     ledger = open_user_ledger()
     is_new = not ledger.has_salt(dataset)

@@ -104,14 +104,11 @@ def judge_contract(
     schema: Schema,
     drawn_as: tuple[str, PublicTable] | None,
 ) -> StoredTable:
-    """Judge the raw table; counts of what was found go to ``sensitive/``.
+    """Judge the raw table; counts of what was found go to ``sensitive/``. Raises ContractViolation.
 
     Args:
         drawn_as: the vintage that is to be drawn, and what is public of its table; None where nothing is
             drawn, and no statement has to tell of a run that is stopped.
-
-    Raises:
-        ContractViolation: naming a file that says which rules are broken.
     """
     with run.resources.connect() as connection:
         judged = judge_table(connection, table.source, schema, contract)
@@ -144,19 +141,12 @@ def judge_contract(
 
 
 class EncodingRules(Model):
-    """What a regime asks of the encoding.
+    """What a regime asks of the encoding."""
 
-    Attributes:
-        total: no record stops the run (R2); otherwise ids that conflict or lack do.
-        tags: whether records are sampled or dropped by a tag of their own.
-        record_limit: only the first so many rows; under differential privacy a sample instead.
-        filled: columns in which the draw counts an empty cell as a value, as constraints then see it.
-    """
-
-    total: bool
-    tags: bool = False
-    record_limit: int | None = None
-    filled: tuple[int, ...] = ()
+    total: bool  # no record stops the run (R2); otherwise ids that conflict or lack do
+    tags: bool = False  # whether records are sampled or dropped by a tag of their own
+    record_limit: int | None = None  # the first so many rows; under differential privacy a sample
+    filled: tuple[int, ...] = ()  # columns in which the draw counts an empty cell as a value
 
     @classmethod
     def of(cls, configuration: RunConfiguration, parameters: AnyParameters | None) -> "EncodingRules":

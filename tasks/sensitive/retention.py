@@ -93,11 +93,7 @@ def purge_configured(configuration: RunConfiguration, *, dry: bool) -> None:
 
 
 def remove_old(workspace: Workspace, dataset: str, days: int, *, dry: bool = False) -> PurgeResult:
-    """Remove what is too old of a dataset, and of the workspace's logs and comparisons of batches.
-
-    Args:
-        dry: only count what would be removed.
-    """
+    """Remove, or only count, what is too old of a dataset, and of all logs and comparisons of batches."""
     if not workspace.sensitive.is_dir():
         return PurgeResult()
     require_apart(user_ledger_place(), workspace.sensitive)  # a ledger in there would be purged with the rest

@@ -60,14 +60,10 @@ _NUMBERS = "numbers of "
 
 
 class Origin(Model):
-    """What trees follow from, beside their columns and settings.
-
-    Attributes:
-        salt: a keyed hash of the dataset's, which is all that a step may be given.
-    """
+    """What trees follow from, beside their columns and settings."""
 
     dataset: str
-    salt: str
+    salt: str  # a keyed hash of the dataset's, which is all that a step may be given
     ids: tuple[str, ...]
 
     @classmethod
@@ -79,15 +75,10 @@ class Origin(Model):
 
 
 class Part(Model):
-    """What a step works on, and all that its trees follow from.
+    """What a step works on, and all that its trees follow from."""
 
-    Attributes:
-        columns: headers, in the selection's order.
-        settings: those that what is made of these columns depends on, and no others.
-    """
-
-    columns: tuple[str, ...]
-    settings: SynDiffix
+    columns: tuple[str, ...]  # headers, in the selection's order
+    settings: SynDiffix  # those that what is made of these columns depends on, and no others
     origin: Origin
 
 
