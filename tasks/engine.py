@@ -20,8 +20,7 @@ from tasks.messages import tell
 from tasks.storage import INTERMEDIATE, RunWorkspace
 
 if TYPE_CHECKING:  # slow
-    from tasks.cluster import Cluster
-    from tasks.configuration.model import Resources, RunConfiguration
+    from tasks.configuration.model import RunConfiguration
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -129,22 +128,16 @@ def engine_of(configuration: "RunConfiguration") -> Iterator[None]:
     if asked.engine != "dask":
         yield
         return
-    with _open_cluster(asked) as workers:
+    try:
+        from tasks.cluster import Cluster
+    except ImportError:
+        raise ParameterError(
+            "engine: dask needs packages that are not installed, here and on the workers. After make setup: "
+            ".tools/bin/uv sync --frozen --no-dev --extra dask. Elsewhere: pip install prefect-dask."
+        ) from None
+    with Cluster(asked.dask_address, asked.workers) as workers:
         token = _OPEN.set(Engine(workers, asked.partitions, asked.shared_storage or ""))
         try:
             yield
         finally:
             _OPEN.reset(token)
-
-
-def _open_cluster(asked: "Resources") -> "Cluster":
-    try:
-        from tasks.cluster import Cluster
-    except ImportError:
-        pass
-    else:
-        return Cluster(asked.dask_address, asked.workers)
-    raise ParameterError(
-        "engine: dask needs packages that are not installed, here and on the workers. After make setup: "
-        ".tools/bin/uv sync --frozen --no-dev --extra dask. Elsewhere: pip install prefect-dask."
-    )

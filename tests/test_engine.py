@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import pytest
 
-from tasks.caching import as_plain
 from tasks.configuration.model import Resources
 from tasks.core.errors import ClusterLost, InputError, InternalError, StorageError
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
 from tasks.core.queries import QueryResources
 from tasks.engine import Engine, Steadfast, current_engine, forget_parts, note_parts, temporary_parts
+from tasks.step import as_plain
 from tasks.storage import RunWorkspace, Workspace
 from tests.flows import pipeline
 

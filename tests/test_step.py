@@ -12,7 +12,6 @@ from prefect import Flow, Task, flow
 from prefect.context import FlowRunContext
 
 import tasks
-from tasks.caching import skip_if_known
 from tasks.core.errors import InputError, InternalError, ParameterError, ResourceLimit
 from tasks.core.queries import QueryResources
 from tasks.sensitive.protect import admit_release, protect_records
@@ -24,6 +23,7 @@ from tasks.step import (
     edges_from,
     record_origins,
     results_in,
+    skip_if_known,
     step,
     without_edges,
 )
@@ -41,8 +41,8 @@ from tasks.storage import (
 ROOT = Path(tasks.__file__).parent
 #: What may run as a step, and what of Prefect a file of `tasks/` may use beside the decorator.
 _DECORATOR, _PREFECT_TASK = "tasks/step.py", ("task", "Task", "flow", "Flow")
-#: The decorator, what it skips by, and the parts of a step on the workers of a cluster.
-_MAKERS = (_DECORATOR, "tasks/caching.py", "tasks/cluster.py")
+#: The decorator, and the parts of a step on the workers of a cluster.
+_MAKERS = (_DECORATOR, "tasks/cluster.py")
 ZONES = {"tasks.sensitive": SENSITIVE, "tasks.batch": SENSITIVE, "tasks.public": INTERMEDIATE}
 
 

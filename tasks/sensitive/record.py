@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tasks.caching import as_plain
 from tasks.configuration.model import NEVER_RELEASED, RunConfiguration
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.names import ReleaseName
@@ -29,7 +28,7 @@ from tasks.public.bundles import configured_digest, declared_input
 from tasks.public.releases import MANIFEST, require_not_withdrawn
 from tasks.sensitive.ledger import open_user_ledger
 from tasks.sensitive.read import open_records
-from tasks.step import step
+from tasks.step import as_plain, step
 from tasks.storage import (
     FULL,
     MEASUREMENT,

@@ -22,11 +22,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.caching import as_plain
 from tasks.configuration.model import Report, RunConfiguration
 from tasks.configuration.protections import SynDiffix
 from tasks.configuration.sections import Model
-from tasks.core.arrays import Words
 from tasks.core.evaluation.typed_tables import distances, write_distances
 from tasks.core.ledger.salts import require_apart, salt_of
 from tasks.core.ledger.tables import PublicTable
@@ -50,8 +48,8 @@ from tasks.sensitive.evaluate import owner_naming, store_owner_page
 from tasks.sensitive.hand_over import hand_over_folders
 from tasks.sensitive.ledger import dataset_salt
 from tasks.sensitive.read import DROPPED, SensitiveTable
-from tasks.step import Output, step
-from tasks.storage import SENSITIVE, StoredTable, Workspace, write_whole
+from tasks.step import Output, as_plain, step
+from tasks.storage import SENSITIVE, StoredTable, Workspace, load_json, write_whole
 from tasks.version import code_hash
 
 TABLE = "table.parquet"
@@ -198,11 +196,6 @@ def column_places(synthesizer: Synthesizer, columns: tuple[str, ...]) -> tuple[i
     return tuple(n for n, column in enumerate(synthesizer.columns) if column.name in columns)
 
 
-def write_typed(table: pa.Table, contents: Words, folder: Path) -> None:
-    pq.write_table(table, folder / TABLE)
-    np.save(folder / _CONTENTS, contents)
-
-
 def write_cluster_rows(rows: Microdata, names: tuple[str, ...], folder: Path) -> None:
     """Rows of one cluster, its columns ascending: a column of cells and one of numbers for each."""
     cells = [rows.cells[column] for column in sorted(rows.cells)]
@@ -261,22 +254,10 @@ class KnownDependence:
 
     def _rows(self) -> list[tuple[str, str, bool, bool, float]]:
         try:
-            found: list[tuple[str, str, bool, bool, float]] = json.loads(
-                self._path.read_text(encoding="utf-8")
-            )
+            found: list[tuple[str, str, bool, bool, float]] = load_json(self._path)
         except (OSError, ValueError):
             return []
         return found
-
-
-def write_relations(relations: ColumnRelations, folder: Path) -> None:
-    body = {"dependence": relations.dependence.tolist(), "entropies": relations.entropies.tolist()}
-    (folder / _FILE).write_text(json.dumps(body), encoding="utf-8")
-
-
-def read_relations(folder: Path) -> ColumnRelations:
-    body = json.loads((folder / _FILE).read_text(encoding="utf-8"))
-    return ColumnRelations(np.array(body["dependence"], np.float64), np.array(body["entropies"], np.float64))
 
 
 _CLUSTERS = "clusters.json"
@@ -305,7 +286,8 @@ def type_columns(
     whole = found.columns
     for name in ids:
         whole = whole.append_column(name, found.ids[name])
-    write_typed(whole, found.contents, into.folder)
+    pq.write_table(whole, into.folder / TABLE)
+    np.save(into.folder / _CONTENTS, found.contents)
     write_dropped(found.dropped, into.folder / DROPPED)
 
 
@@ -326,14 +308,20 @@ def measure_dependence(into: Output, table: StoredTable, part: Part) -> None:
     measured = synthesizer.measure(pairs)
     known.add(measured)
     trees.keep()
-    write_relations(measured, into.folder)
+    body = {"dependence": measured.dependence.tolist(), "entropies": measured.entropies.tolist()}
+    (into.folder / _FILE).write_text(json.dumps(body), encoding="utf-8")
 
 
 @step(SENSITIVE, makes="clusters", folder="clusters", progress="solve clusters")
 def solve_clusters(into: Output, table: StoredTable, measured: StoredTable | None, part: Part) -> None:
     """Which columns are synthesized together, by what `measure_dependence` measured."""
     synthesizer = Trees(into, table, part).solver()
-    clusters = synthesizer.clusters(None if measured is None else read_relations(into.path(measured)))
+    relations = None
+    if measured is not None:
+        body = load_json(into.path(measured) / _FILE)
+        figures = (np.array(body[name], np.float64) for name in ("dependence", "entropies"))
+        relations = ColumnRelations(*figures)
+    clusters = synthesizer.clusters(relations)
     (into.folder / _CLUSTERS).write_text(write_clusters(clusters) + "\n", encoding="utf-8")
 
 

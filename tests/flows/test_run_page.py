@@ -8,6 +8,7 @@ from flows.command import main as command
 from flows.command.run import page_of
 from tasks.caching import StoredTableSerializer
 from tasks.core.errors import InputError
+from tasks.step import StoredTableSerializer
 from tests.flows.processes import configuration_file
 from tests.flows.server_objects import answering, logged
 from tests.flows.whole_runs import fresh_name
