@@ -54,6 +54,7 @@ def account_facts(
     """Args: scope: where the ledger counts. changes: of the policies on unchanged tables until then."""
     latest = account.latest(name)
     assert latest is not None, "a release that was drawn is in the account"
+    charged = Counter((r.mu_squared, r.threshold_delta) for r in account.reservations if r.is_charged)
     own_policies = [change.policy for change in changes if change.digest == name.digest]
     return LedgerFacts(
         dataset=name.dataset,
@@ -63,7 +64,7 @@ def account_facts(
         scope=scope,
         cap=_caps(account.guarantee),
         cap_in_force=_caps(account.caps),
-        charges=_charges(account),
+        charges=[_charge(number, *charge) for charge, number in charged.items()],
         mu_squared_spent=float_up(account.spent.mu_squared),
         threshold_delta_spent=float_up(account.spent.threshold_delta),
         epsilon_spent=account.spent.epsilon(account.guarantee.delta),
@@ -80,11 +81,6 @@ def account_facts(
 
 def _caps(caps: Caps) -> dict[str, float]:
     return {name: float(value) for name, value in vars(caps).items()}
-
-
-def _charges(account: Account) -> list[dict[str, float]]:
-    charged = Counter((r.mu_squared, r.threshold_delta) for r in account.reservations if r.is_charged)
-    return [_charge(number, *charge) for charge, number in charged.items()]
 
 
 def _charge(releases: int, mu_squared: Decimal, threshold_delta: Decimal) -> dict[str, float]:

@@ -343,14 +343,11 @@ def _headers(ledger: Ledger, reservation: Reservation, configuration: RunConfigu
         names = [column.name for column in schema.columns]
         names += [schema.subject_id] if schema.subject_id is not None else []
         if configuration.input.use_columns:  # others may be declared, and were in the file
-            known = set(map(matching_name, names))
-            names += [name for name in _declared(configuration) if matching_name(name) not in known]
+            said, known = declarations(configuration), set(map(matching_name, names))
+            declared = {
+                matching_name(name): name
+                for group in (said.use_columns, *said.written.values())
+                for name in group
+            }
+            names += [name for key, name in declared.items() if key not in known]
         yield Headers(tuple(names))
-
-
-def _declared(configuration: RunConfiguration) -> list[str]:
-    said = declarations(configuration)
-    found = {
-        matching_name(name): name for names in (said.use_columns, *said.written.values()) for name in names
-    }
-    return list(found.values())

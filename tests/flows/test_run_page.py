@@ -6,7 +6,6 @@ import pytest
 
 from flows.command import main as command
 from flows.command.run import page_of
-from tasks.caching import StoredTableSerializer
 from tasks.core.errors import InputError
 from tasks.step import StoredTableSerializer
 from tests.flows.processes import configuration_file
