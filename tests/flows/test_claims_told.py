@@ -83,7 +83,7 @@ def test_without_a_subject_id_check_run_and_statement_say_that_a_row_is_protecte
     configuration = from_flat(body)
     assert any("a row is protected, not a person" in note for note in describe(configuration).notes)
     workspace, measurement = measured(configuration)
-    drawn = open_drawn(workspace, measurement).measurement()
+    drawn = open_drawn(workspace, measurement).drawn()
     # Nothing was dropped, so that check knew every constant before the draw.
     worth = group_guarantees(drawn.mu_squared, drawn.parameters.delta, drawn.length_one)
     for entry in worth:

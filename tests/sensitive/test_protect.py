@@ -123,7 +123,7 @@ def test_rule_2_the_statement_says_strict_where_the_draw_was(mode, tmp_path, own
     contract |= {"multi_value_columns": {}, "max_items": {}, "sensitive_zeros": []}
     strict = pipeline.prepared(tmp_path, **contract, contract_mode="strict")
     workspace, measurement = measured(strict)
-    assert open_drawn(workspace, measurement).measurement().private
+    assert open_drawn(workspace, measurement).drawn().private
     repair = pipeline.prepared(tmp_path, **contract)
     assert statement_of(strict, workspace, measurement)["contract"]["strict"] is True
     verdicts = pipeline.json_of(
