@@ -226,7 +226,20 @@ class Cluster(Workers):
         return self._runner
 
     def _connected(self) -> DaskTaskRunner:
-        runner = DaskTaskRunner(**self._where())
+        if self._address:
+            where: dict[str, Any] = {"address": self._address, "client_kwargs": {"timeout": 30}}
+        else:
+            own = {
+                "n_workers": self._processes,
+                "threads_per_worker": 1,
+                # What is sent is about people, and any user of the machine can reach a port.
+                "security": True,
+                "protocol": "tls://",
+                "dashboard_address": None,
+                "silence_logs": logging.CRITICAL,
+            }
+            where = {"cluster_kwargs": own}
+        runner = DaskTaskRunner(**where)
         try:
             self._stack.enter_context(runner)
             with dask.config.set(_NO_SPILLING | _KEEPING_MEMORY | _NO_PAGES), catch_warnings():
@@ -237,21 +250,6 @@ class Cluster(Workers):
             self._stack.close()
             raise CommClosedError from None
         return runner
-
-    def _where(self) -> dict[str, Any]:
-        if self._address:
-            return {"address": self._address, "client_kwargs": {"timeout": 30}}
-        return {
-            "cluster_kwargs": {
-                "n_workers": self._processes,
-                "threads_per_worker": 1,
-                # What is sent is about people, and any user of the machine can reach a port.
-                "security": True,
-                "protocol": "tls://",
-                "dashboard_address": None,
-                "silence_logs": logging.CRITICAL,
-            }
-        }
 
     def _lost(self) -> ClusterLost:
         if not self._address:

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from tasks import lineage_events
+from tasks import events
 from tasks.core.lineage import Lineage
 from tasks.events import announce_release, collect_events, is_configured
 
@@ -37,7 +37,7 @@ def log(tmp_path, monkeypatch):
 
 def test_nothing_is_sent_where_nobody_collects(monkeypatch):
     assert not is_configured()
-    monkeypatch.setattr(lineage_events, "RunEvents", None)  # would fail if it were made
+    monkeypatch.setattr(events, "RunEvents", None)  # would fail if it were made
     with collect_events("people"):
         announce_release(LINEAGE, "1-1")
     monkeypatch.setenv("OPENLINEAGE_URL", "http://127.0.0.1:1")

@@ -279,8 +279,8 @@ def _read(folder: Path) -> Bundle:
     return KINDS[regime](folder, regime, about["dataset"], about["vintage"], name["digest"], name["input"])
 
 
-def _reading(configuration: RunConfiguration) -> dict[str, object]:
-    """What decides how the table is read, and what is told of it, beside schema and parameters.
+def configured_digest(configuration: RunConfiguration, schema: Schema) -> str:
+    """Of every public setting that decides how the table is read, what is told of it, or what is drawn.
 
     That a strict contract was kept is told of the very table that was drawn from, so another contract is
     another release: two of them over one draw would tell two facts for one charge. One that repairs is in
@@ -291,12 +291,7 @@ def _reading(configuration: RunConfiguration) -> dict[str, object]:
         reading.pop("contract_mode", None)
     elif table.contract_mode == "strict" or not configuration.protection.is_drawn_once:
         reading["contract"] = load_contract(Path(table.contract)).meaning
-    return reading
-
-
-def configured_digest(configuration: RunConfiguration, schema: Schema) -> str:
-    """Of every public setting that decides how the table is read or what is drawn."""
-    return configuration_digest(schema, naming_parameters(configuration, schema), _reading(configuration))
+    return configuration_digest(schema, naming_parameters(configuration, schema), reading)
 
 
 def require_made_as_configured(

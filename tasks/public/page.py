@@ -14,7 +14,7 @@ from tasks.core.hints import list_some
 from tasks.core.metadata.methods import citation_bibtex, citation_text
 from tasks.core.metadata.release_facts import DescribedRelease, Publication
 from tasks.core.navigation.inputs import Naming, UnitName, ages_of
-from tasks.core.records.columns import Column, Schema
+from tasks.core.records.columns import Schema
 from tasks.core.records.dropped import IDENTIFIER_PATTERNS
 from tasks.core.statement.column_totals import attention_sentences, mostly_empty_columns
 from tasks.core.statement.contract_verdicts import NoisyNumbers, RoundedNumbers, contract_json, passed_json
@@ -75,20 +75,16 @@ def _missing_value_notes(bundle: CountsBundle, reported: Aggregates) -> list[str
     if not missing:
         return []
     names = list_some([column.name for column in missing], _MOST_NAMED)
-    likeliest = _TOO_MANY_FOR_K if drawn is None else _TOO_MANY_FOR_NOISE
-    return [
-        f"no value of {names} is released. {likeliest} If that is not it, check that bins, domains, "
-        f"sensitive_zeros and delimiters fit what the table holds{_rules(missing)}."
-    ]
-
-
-def _rules(columns: list[Column]) -> str:
-    if not any(IDENTIFIER_PATTERNS.intersection(column.forbidden) for column in columns):
-        return ""
-    return (
+    is_forbidden = any(IDENTIFIER_PATTERNS.intersection(column.forbidden) for column in missing)
+    rules = (
         ", and that the contract's rule noPersonalIdentifiers forbids none of these values: "
         "dropped_cells.tsv tells"
     )
+    likeliest = _TOO_MANY_FOR_K if drawn is None else _TOO_MANY_FOR_NOISE
+    return [
+        f"no value of {names} is released. {likeliest} If that is not it, check that bins, domains, "
+        f"sensitive_zeros and delimiters fit what the table holds{rules if is_forbidden else ''}."
+    ]
 
 
 def write_contract_files(

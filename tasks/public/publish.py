@@ -71,11 +71,7 @@ DESCRIBED = "the statement, the released files and public configuration"
 
 
 def write_documents(configuration: RunConfiguration, folder: Path, files: Sequence[Json]) -> list[Json]:
-    """Write registry entry, citation, methods and Croissant beside released files; return manifest's entries.
-
-    Args:
-        files: the entries of the others, that of ``privacy.json`` among them.
-    """
+    """Write registry entry, citation, methods and Croissant; return their entries. Args: files: others."""
     release = DescribedRelease(
         statement=load_json(folder / "privacy.json"),
         said=configuration.publication,
@@ -92,26 +88,23 @@ def write_documents(configuration: RunConfiguration, folder: Path, files: Sequen
     if release.is_private:
         texts["registry.yaml"] = registry_yaml(release)
     texts["croissant.json"] = croissant_json(release, bibtex)
-    parents = [CONFIGURATION, *(str(entry["file"]) for entry in files)]
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
-    return [
-        manifest_entry(folder / name, _statement_protection(files), DESCRIBED, parents, name)
-        for name in sorted(texts)
-    ]
+    return [_entry_on_all(folder, name, DESCRIBED, files, CONFIGURATION) for name in sorted(texts)]
 
 
-def _statement_protection(files: Sequence[Json]) -> str:
+def _entry_on_all(folder: Path, name: str, made_from: str, files: Sequence[Json], *more: str) -> Json:
+    """The entry of a file that tells of all others, and is protected as the statement is."""
     (protection,) = (str(entry["protection"]) for entry in files if entry["file"] == "privacy.json")
-    return protection
+    parents = [*more, *(str(entry["file"]) for entry in files)]
+    return manifest_entry(folder, name, protection, made_from, parents)
 
 
-def manifest_entry(path: Path, protection: str, made_from: str, parents: list[str], name: str) -> Json:
-    """Args: path: of the file. made_from: in words. name: in the release, with the folder that it is in."""
+def manifest_entry(folder: Path, name: str, protection: str, made_from: str, parents: list[str]) -> Json:
     return {
         "file": name,
-        "sha256": file_sha256(path),
-        "bytes": path.stat().st_size,
+        "sha256": file_sha256(folder / name),
+        "bytes": (folder / name).stat().st_size,
         "protection": protection,
         "made_from": made_from,
         "parents": parents,
@@ -342,7 +335,7 @@ def list_entries(
     for base, name in present.items():
         origin = origins[base].made_from
         protected = _UNPROTECTED.get(origin, f"{protection} (see privacy.json)")
-        entry = manifest_entry(folder / name, protected, origin, parents_present(base, wanted, present), name)
+        entry = manifest_entry(folder, name, protected, origin, parents_present(base, wanted, present))
         yield entry | ({"rows": rows[name]} if name in rows else {})
 
 
@@ -354,9 +347,7 @@ def lineage_entry(configuration: RunConfiguration, bundle: Bundle, files: list[J
     found = Lineage.of_manifest(manifest, measurement, has_contract=has_contract)
     check_released_json(found.to_json(), RELEASED_KEYS["lineage"])
     write_json(folder / LINEAGE, found.to_json())
-    made_from = "the hashes of the other files, and what each was made from"
-    parents = [str(entry["file"]) for entry in files]
-    return manifest_entry(folder / LINEAGE, _statement_protection(files), made_from, parents, LINEAGE)
+    return _entry_on_all(folder, LINEAGE, "the hashes of the other files, and what each was made from", files)
 
 
 def copy_tables(workspace: Workspace, folder: Path, *tables: StoredTable | None) -> None:

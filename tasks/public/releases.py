@@ -21,7 +21,7 @@ import functools
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from tasks.core.arrays import Json
@@ -140,18 +140,17 @@ def _link(home: Path, place: Path) -> None:
 def write_index(home: Path) -> None:
     """Write ``INDEX.json`` anew from what is there; no erratum that it names may be gone."""
     _require_kept(home)
-    dates = _indexed_dates(home)
-    index = {"dataset": home.name, "releases": [_entry(place, dates) for place in all_releases(home)]}
+    index = {"dataset": home.name, "releases": [_entry(place) for place in all_releases(home)]}
     check_released_json(index, RELEASED_KEYS["index"])
     write_whole(home / INDEX, lambda part: write_json(part, index))
 
 
-def _entry(place: Path, dates: Mapping[str, str]) -> Json:
+def _entry(place: Path) -> Json:
     errata = read_errata(place)
     return {
         "release": place.name,
         "vintage": vintage_in_name(place),
-        "released": dates.get(place.name) or _filed_on(place),
+        "released": released_on(place),
         "status": status_of(errata),
         "errata": [each.to_json() for each in errata],
     }
@@ -162,15 +161,9 @@ def released_on(place: Path) -> str:
 
     Of one that the index does not know it is the date of the manifest's file, which a copy need not keep.
     """
-    return _indexed_dates(place.parent).get(place.name) or _filed_on(place)
-
-
-def _indexed_dates(home: Path) -> dict[str, str]:
-    return {str(each["release"]): str(each["released"]) for each in _indexed(home) if "released" in each}
-
-
-def _filed_on(place: Path) -> str:
-    return time.strftime("%Y-%m-%d", time.gmtime((place / MANIFEST).stat().st_mtime))
+    known = {each["release"]: each.get("released") for each in _indexed(place.parent)}
+    filed = time.gmtime((place / MANIFEST).stat().st_mtime)
+    return str(known.get(place.name) or time.strftime("%Y-%m-%d", filed))
 
 
 def _indexed(home: Path) -> list[Json]:
@@ -287,9 +280,8 @@ def _write_what_is_said(storage: Storage, folder: Path, home: str) -> None:
         if path.is_file() and path.read_bytes() != _content(storage, url):
             _write(storage, url, path.read_bytes())
     url, told = f"{home}/{LATEST}", _content(storage, f"{home}/{LATEST}")
-    newest = next(
-        (each for each in _releases_not_withdrawn(folder.parent) if _is_copied(storage, home, each)), None
-    )
+    standing = _releases_not_withdrawn(folder.parent)
+    newest = next((each for each in standing if _content(storage, f"{home}/{each}/{MANIFEST}")), None)
     if newest is not None and told != f"{newest}\n".encode():
         _write(storage, url, f"{newest}\n".encode())
     elif newest is None and told is not None:
@@ -303,10 +295,6 @@ def _releases_not_withdrawn(releases: Path) -> Iterator[str]:
     for each in reversed(all_releases(releases)):
         if status_of(read_errata(each)) != "withdrawn":
             yield each.name
-
-
-def _is_copied(storage: Storage, home: str, release: str) -> bool:
-    return _content(storage, f"{home}/{release}/{MANIFEST}") is not None
 
 
 def _other_release_error(place: str) -> StorageError:
