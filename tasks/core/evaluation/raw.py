@@ -316,7 +316,8 @@ def evaluate_raw(
         work = partial(_analyse_part, resolution=inputs.resolution)
         analysis = reduce(add, each_beside(inputs.table, inputs.sensitive, "single out", work))
     progress(1.0)
-    return RawEvaluation(*compared, analysis, found)
+    against_synthetic, against_reportable, released = compared
+    return RawEvaluation(against_synthetic, against_reportable, released, analysis, found)
 
 
 def _part_of_progress(report: ShareDone, start: float, end: float) -> ShareDone:
