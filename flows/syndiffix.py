@@ -37,7 +37,7 @@ from tasks.public.releases import require_not_withdrawn
 from tasks.public.summary import tell_unchanged
 from tasks.request import STAGES, UNCHANGED, reaches, scheduled_date
 from tasks.sensitive.evaluate import measure_worth
-from tasks.sensitive.read import judge_contract, locate_table, report_dropped_cells
+from tasks.sensitive.read import TABLE, judge_contract, locate_table, report_dropped_cells
 from tasks.sensitive.record import (
     PlannedOutput,
     compare_with_last,
@@ -46,7 +46,6 @@ from tasks.sensitive.record import (
 )
 from tasks.sensitive.retention import apply_retention
 from tasks.sensitive.syndiffix import (
-    TABLE,
     Origin,
     Part,
     answer_questions,

@@ -28,19 +28,9 @@ from tasks.core.syndiffix.settings import count_sd
 from tasks.core.tables.batches import holds_no_record
 from tasks.ledger_place import user_ledger_place
 from tasks.plan.describe import RunFacts, describe
+from tasks.plan.estimate import OPEN_VALUES, Estimate, estimate, first_length, require_room, width_of
 from tasks.plan.input_file import choose_vintage_to_check
-from tasks.plan.resources import (
-    OPEN_VALUES,
-    Estimate,
-    cluster_needs,
-    estimate,
-    first_length,
-    require_records_fit,
-    require_room,
-    tree_worker_mb,
-    width_of,
-    works_in_partitions,
-)
+from tasks.plan.resources import cluster_needs, require_records_fit, tree_worker_mb, works_in_partitions
 from tasks.plan.syndiffix import synthesized_table
 from tasks.public.bundles import unit_of
 from tasks.sensitive.ledger import (

@@ -15,7 +15,7 @@ from tasks.core.errors import ParameterError
 from tasks.core.hints import list_some
 from tasks.core.records.columns import Column, Schema
 from tasks.core.tables.column_names import matching_name
-from tasks.plan.resources import Estimate, LevelEstimate
+from tasks.plan.estimate import Estimate, LevelEstimate
 
 #: Values of an open column here, where no alarm should be false: a small guess.
 _OPEN_VALUES = 10

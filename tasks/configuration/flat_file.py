@@ -328,7 +328,14 @@ def from_flat(flat: dict[str, Any]) -> RunConfiguration:
         sentences = _sentences_of(error, _privacy_section(flat))
         problems += [text for text in sentences if not text.startswith(known)]
         raise ParameterError(list(dict.fromkeys(problems))) from None
-    problems += configuration.protection.impossible(configuration, {*flat, *_privacy_section(flat)})
+    keys, length = {*flat, *_privacy_section(flat)}, configuration.reporting_length
+    problems += configuration.protection.impossible(keys, length, is_fitted=configuration.is_fitted)
+    limit, resolution = configuration.input.record_limit, configuration.reporting_resolution
+    if protection is KAnonymity and limit is not None and limit < resolution:
+        problems.append(
+            f"record_limit must be at least the reporting_resolution ({resolution}), or no count can be "
+            f"reported; it is {limit}."
+        )
     if problems:
         raise ParameterError(problems)
     return configuration

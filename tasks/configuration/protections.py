@@ -68,7 +68,7 @@ class ProtectionSettings(Model):
         """Keys of the flat file that have no effect beside these settings."""
         return frozenset()
 
-    def impossible(self, configuration: "RunConfiguration", keys: set[str]) -> list[str]:
+    def impossible(self, keys: set[str], length: int, *, is_fitted: bool) -> list[str]:
         """Combinations that can't be meant of keys of the file and of `privacy`, each valid by itself."""
         return []
 
@@ -229,11 +229,9 @@ class DifferentialPrivacy(ProtectionSettings):
         keys = of_percentile if given.get("contribution", "schema") == "schema" else set()
         return frozenset(keys | LENGTH_KEYS if mode == FITTED else keys)
 
-    def impossible(self, configuration: "RunConfiguration", keys: set[str]) -> list[str]:
+    def impossible(self, keys: set[str], length: int, *, is_fitted: bool) -> list[str]:
         """By what is drawn: tables that records are fitted to, or every combination up to a length."""
-        if configuration.is_fitted:
-            return self._impossible_fitted(keys)
-        return self._impossible_by_lengths(configuration.reporting_length)
+        return self._impossible_fitted(keys) if is_fitted else self._impossible_by_lengths(length)
 
     def _impossible_fitted(self, keys: set[str]) -> list[str]:
         """What only a draw by lengths can have: the theorem of fitted synthesis covers none of it."""
@@ -313,16 +311,6 @@ class KAnonymity(ProtectionSettings):
     modes: ClassVar[tuple[str, ...]] = tuple(MODE_KEYS)
     unread: ClassVar[frozenset[str]] = PRIVATE_KEYS | MEASURING_KEYS
 
-    def impossible(self, configuration: "RunConfiguration", keys: set[str]) -> list[str]:
-        """Fewer records than any count that is reported."""
-        record_limit, resolution = configuration.input.record_limit, configuration.reporting_resolution
-        if record_limit is None or record_limit >= resolution:
-            return []
-        return [
-            f"record_limit must be at least the reporting_resolution ({resolution}), or no count can be "
-            f"reported; it is {record_limit}."
-        ]
-
 
 _ColumnSets = tuple[Annotated[tuple[str, ...], Field(min_length=1)], ...]
 _TYPES: dict[str, Any] = {
@@ -359,7 +347,6 @@ def _field(setting: Setting) -> tuple[Any, Any]:
 
 
 if TYPE_CHECKING:  # the fields are made when the program runs
-    from tasks.configuration.model import RunConfiguration
 
     class _Settings(ProtectionSettings):
         def __getattr__(self, name: str) -> Any: ...
@@ -395,7 +382,7 @@ class SynDiffix(_Settings):
     def id_columns(self) -> tuple[str, ...]:
         return self.further_ids
 
-    def impossible(self, configuration: "RunConfiguration", keys: set[str]) -> list[str]:
+    def impossible(self, keys: set[str], length: int, *, is_fitted: bool) -> list[str]:
         """What the core refuses of the way of clustering."""
         try:
             clustering_of(dict(self))

@@ -15,7 +15,7 @@ from tasks.core.evaluation.sensitive_files import RecordsPromise
 from tasks.core.synthesis.records import open_synthetic_records
 from tasks.public.bundles import unit_of
 from tasks.sensitive.export import write_sources
-from tasks.sensitive.read import open_records, open_table
+from tasks.sensitive.read import TABLE, open_records, open_table
 from tasks.step import Output, step
 from tasks.storage import SENSITIVE, StoredTable
 
@@ -107,7 +107,6 @@ def measure_worth(
     from tasks.core.evaluation.utility.files import write_utility
     from tasks.core.evaluation.utility.measures import MOST_ROWS, measure_utility
     from tasks.core.evaluation.utility.table_pair import pair_of_records, pair_of_tables
-    from tasks.sensitive.syndiffix import TABLE
 
     if bins is not None:
         typed, made = (pq.read_table(into.path(table) / TABLE) for table in (raw, synthetic))

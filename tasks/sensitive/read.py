@@ -35,6 +35,8 @@ from tasks.storage import FULL, SENSITIVE, RunWorkspace, StoredTable, Workspace,
 
 #: Its name in the folder of the step that read the table.
 DROPPED = "dropped_cells.tsv"
+#: Of a typed table and of a synthetic one.
+TABLE = "table.parquet"
 #: In a judged table: the verdicts as they may be published, where all rules are kept.
 VERDICTS = "verdicts.json"
 _TOLD_OF_A_STOP = (

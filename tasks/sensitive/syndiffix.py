@@ -47,12 +47,11 @@ from tasks.plan.syndiffix import missing_id_notes
 from tasks.sensitive.evaluate import owner_naming, store_owner_page
 from tasks.sensitive.hand_over import hand_over_folders
 from tasks.sensitive.ledger import dataset_salt
-from tasks.sensitive.read import DROPPED, SensitiveTable
+from tasks.sensitive.read import DROPPED, TABLE, SensitiveTable
 from tasks.step import Output, as_plain, step
 from tasks.storage import SENSITIVE, StoredTable, Workspace, load_json, write_whole
 from tasks.version import code_hash
 
-TABLE = "table.parquet"
 _CONTENTS = "contents.npy"  # of the rows as they are in the file, which types have no part in
 _NUMBERS = "numbers of "
 

@@ -6,7 +6,7 @@ import pytest
 
 from tasks.core.errors import ResourceLimit
 from tasks.plan.describe import describe
-from tasks.plan.resources import Estimate, estimate, require_room
+from tasks.plan.estimate import Estimate, estimate, require_room
 from tests.flows import pipeline
 
 
@@ -64,7 +64,7 @@ def test_a_run_beyond_memory_or_disk_is_refused_with_the_figure(memory, disk, wo
 def test_what_would_help_is_what_takes_the_memory(tables_mb, shorter_mb, words, tmp_path, monkeypatch):
     """Of a fitted release the reporting length is only how much is listed; else its tables are too many."""
     found = Estimate(1, (), 9_000, 1, 1.0, tables_mb=tables_mb, shorter_mb=shorter_mb)
-    monkeypatch.setattr("tasks.plan.resources.free_memory_mb", lambda: 1_000)
+    monkeypatch.setattr("tasks.plan.estimate.free_memory_mb", lambda: 1_000)
     with pytest.raises(ResourceLimit) as raised:
         require_room(found, tmp_path)
     assert f"What helps: {words}" in str(raised.value)
