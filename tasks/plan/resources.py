@@ -168,6 +168,3 @@ def cluster_notes(configuration: RunConfiguration) -> tuple[str, ...]:
         "connections, and whoever can listen to them reads it. Give the cluster certificates, and an address "
         "that begins with tls://.",
     )
-
-
-from tasks.core.dp.budget import AnyParameters
