@@ -1,4 +1,18 @@
 (() => {
+  const filter = document.getElementById("filter");
+  if (filter) {
+    const cards = [...document.querySelectorAll("#columns .card")];
+    const told = document.getElementById("filtered");
+    filter.addEventListener("input", () => {
+      const wanted = filter.value.trim().toLowerCase();
+      let shown = 0;
+      for (const card of cards) {
+        card.hidden = !card.dataset.name.includes(wanted);
+        shown += card.hidden ? 0 : 1;
+      }
+      told.textContent = wanted ? `${shown} of ${cards.length}` : "";
+    });
+  }
   for (const figure of document.querySelectorAll("figure")) {
     const chart = figure.querySelector("svg");
     const caption = figure.querySelector("figcaption");
