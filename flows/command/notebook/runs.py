@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 from annotated_types import Len
 from pydantic import TypeAdapter, ValidationError
 
-from flows.command.arguments import CommandParser
 from flows.command.notebook.process import argument_name
+from flows.command.parser import CommandParser
 from flows.command.run import run_showcase
 from flows.command.syndiffix import arguments as syndiffix_options
 from flows.command.syndiffix.command import make_table

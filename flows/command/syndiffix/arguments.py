@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
-from flows.command.arguments import CommandParser, add_option, add_options
+from flows.command.parser import CommandParser, add_option, add_options
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.syndiffix.clusters import (

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import xor
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
@@ -34,9 +34,6 @@ from tasks.core.syndiffix.tree_kernels import (
     find_flags,
     grow,
 )
-
-if TYPE_CHECKING:
-    from tasks.core.syndiffix.growing import TreeFiles
 
 
 @dataclass(frozen=True)
@@ -153,6 +150,19 @@ class ForestColumn:
     value_safe: bool = False
 
 
+class KnownTrees(Protocol):
+    """Trees of the same table, salt and settings that were grown before.
+
+    They are found by header, in order, and by whether values are public: a tree of public values is not
+    suppressed.
+    """
+
+    def tree(self, columns: Sequence[ForestColumn]) -> tuple[Tree, Flags] | None:
+        """A tree, and which rows were pushed down, (n,)."""
+
+    def harvest(self, columns: Sequence[ForestColumn]) -> Harvest | None: ...
+
+
 class Forest:
     """Trees over the columns of one table, and what of them may be published."""
 
@@ -163,7 +173,7 @@ class Forest:
         anonymization: AnonymizationParameters,
         bucketization: BucketizationParameters,
         *,
-        known: "TreeFiles | None" = None,
+        known: KnownTrees | None = None,
     ) -> None:
         """Prepare to grow.
 
