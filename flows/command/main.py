@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from importlib.abc import MetaPathFinder
 from types import FrameType
 from typing import NoReturn
 
@@ -94,14 +95,19 @@ def _is_called_by_numba(frame: FrameType | None) -> bool:
     return False
 
 
+class _NoPandas(MetaPathFinder):
+    def find_spec(self, fullname: str, path: object, target: object = None) -> None:
+        if fullname == "pandas":
+            raise ImportError("pandas is hidden while pyarrow looks for it")
+
+
 def hide_pandas_from_pyarrow() -> None:
     """Let pyarrow find no pandas at its first conversion: it would load it, .26 CPU s and 35 MB."""
     import pyarrow as pa
 
-    if "pandas" in sys.modules:
-        return
-    sys.modules["pandas"] = None  # type: ignore[assignment]
+    hidden = _NoPandas()
+    sys.meta_path.insert(0, hidden)
     try:
         pa.scalar(None)  # a conversion
     finally:
-        del sys.modules["pandas"]
+        sys.meta_path.remove(hidden)
