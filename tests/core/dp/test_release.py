@@ -162,6 +162,15 @@ def test_rule_11_open_values_below_the_threshold_leave_no_trace():
     assert (found.levels[0].counts[opened] >= found.levels[0].threshold).all()
 
 
+def test_rule_11_an_open_value_is_released_from_the_threshold_on_and_not_below():
+    """Of 600 values of up to 59 records, some have the least noisy count that is released."""
+    codes = np.repeat(np.arange(1, 601, dtype=np.uint16), np.arange(600) % 60)
+    texts = tuple(f"v{place:03}" for place in range(600))
+    town = CodedRecords(Schema((Column("town"),)), (codes,), (0,), (texts,), len(codes))
+    level = release(town, parameters(length=1)).levels[0]
+    assert level.counts.min() == level.threshold < 59
+
+
 def test_rule_12_the_schema_alone_gives_the_sensitivity():
     """Delta_k = min(C(W, k), |V_k|), W = single columns + caps; lengths beyond W are not measured."""
     records = survey(columns=3, multi=2)

@@ -213,6 +213,8 @@ def test_texts_come_back_and_are_ranked_by_code_points(values):
         [pa.array([None, 7, 8, 9])[1:]],
         [pa.array([Decimal(1), Decimal(2), None], pa.decimal128(9, 0))[1:]],
         [pa.array([True, False, None])],
+        [pa.array([None, None], pa.bool_()), pa.array([], pa.bool_())],
+        [pa.array([], pa.bool_())],
     ],
 )
 def test_columns_in_pieces_are_one_and_a_slice_is_encoded_alone(pieces):

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.dp.sampling.noise import LARGEST_SCALE
+from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.thresholds import first_threshold, root_above
 from tasks.core.dp.workload import draw as draw_module
 from tasks.core.dp.workload.cells import ColumnCells, MeasuredTable, domain_of
@@ -23,7 +24,7 @@ from tasks.core.dp.workload.choice import (
     sixteenths,
     standing_out,
 )
-from tasks.core.dp.workload.draw import WorkloadDraw
+from tasks.core.dp.workload.draw import FirstValues, WorkloadDraw
 from tasks.core.dp.workload.limits import check_draw, worst_case_bytes, worst_case_cells, worst_scales
 from tasks.core.dp.workload.measurement import read_workload_measurement
 from tasks.core.dp.workload.observations import estimated_records, noisy_tables
@@ -274,6 +275,14 @@ def test_w10_vector_b_one_threshold_for_all_that_one_person_can_bring():
     assert (drawn.values[0].scale, drawn.threshold, drawn.threshold_delta) == (19, 103, 1e-7)
     assert [table.scale for table in drawn.tables] == [749 / 64] * 6  # vector B
     assert float(cost(drawn)) == pytest.approx(0.05544218923627, rel=1e-12)
+
+
+def test_w10_a_value_is_released_from_the_threshold_on_and_not_below():
+    """Of 2,000 values of up to 199 records, some have the least noisy count that is released."""
+    texts, exact = tuple(f"v{place:04}" for place in range(2_000)), np.append(np.arange(2_000) % 200, 0)
+    first = FirstValues(F(10), 100, 2_000, (), SeededStream(1))
+    _, counts = first.draw(0, Column("town"), texts, exact)
+    assert counts[:-1].min() == 100
 
 
 def test_w11_other_is_never_made_from_what_missed():
