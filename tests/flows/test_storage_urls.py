@@ -164,7 +164,7 @@ def test_a_run_reads_its_vintage_from_s3_and_copies_the_whole_release_there(s3, 
 
 
 def test_errata_reach_the_copies_of_a_release_and_latest_there_leaves_it(s3, tmp_path, capfd, monkeypatch):
-    from tasks.public import copy
+    from tasks.public import releases
 
     home, bucket = released(tmp_path / "release" / "people", "2026-10-1", "2026-11-1", "2026-12-1"), "errata"
     s3.create_bucket(Bucket=bucket)
@@ -177,8 +177,8 @@ def test_errata_reach_the_copies_of_a_release_and_latest_there_leaves_it(s3, tmp
 
     # The one in the middle was never copied: ``latest`` there must not lead to it.
     for name in ("2026-10-1", "2026-12-1"):
-        copy._record(home / name, f"s3://{bucket}/all/people")
-        copy._copy(home / name, f"s3://{bucket}/all/people")
+        releases.record_copy(home / name, f"s3://{bucket}/all/people")
+        releases.copy_files(home / name, f"s3://{bucket}/all/people")
     assert there("latest") == "2026-12-1\n"
     withdraw = ["errata", str(home / "2026-12-1"), "--withdraw", "It is of a test table."]
     with monkeypatch.context() as patch:
@@ -211,7 +211,7 @@ def test_check_judges_the_last_file_that_is_in_storage(tmp_path):
 def test_readers_see_the_manifest_last_and_latest_after_it(tmp_path, monkeypatch):
     import fsspec
 
-    from tasks.public import copy
+    from tasks.public import releases
 
     folder = tmp_path / "release" / "people" / "2026-11-1"
     folder.mkdir(parents=True)
@@ -223,7 +223,7 @@ def test_readers_see_the_manifest_last_and_latest_after_it(tmp_path, monkeypatch
     monkeypatch.setattr(
         type(system), "pipe_file", lambda self, key, *rest: (written.append(key), write(self, key, *rest))[1]
     )
-    copy._copy(folder, "memory://order/people")
+    releases.copy_files(folder, "memory://order/people")
     assert [key.rpartition("/")[2] for key in written] == [
         "a.tsv",
         "privacy.json",
@@ -231,5 +231,5 @@ def test_readers_see_the_manifest_last_and_latest_after_it(tmp_path, monkeypatch
         "MANIFEST.json",
         "latest",
     ]
-    copy._copy(folder, "memory://order/people")
+    releases.copy_files(folder, "memory://order/people")
     assert len(written) == 5

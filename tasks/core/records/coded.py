@@ -100,14 +100,14 @@ def flag_held(records: CodedRecords, column: int) -> Flags:
     return held[1:]
 
 
-def keep_held(values: tuple[str, ...], held: Flags) -> tuple[tuple[str, ...], Codes | None]:
+def keep_held_values(values: tuple[str, ...], held: Flags) -> tuple[tuple[str, ...], Codes | None]:
     """The values that some record holds, and the new code of each old one; None where all are held.
 
     What a cap, a conflict or a dropped row took away must not even be a candidate: an open domain is
     that of the records as they are counted (C7), or one subject could bring any number
     of values into it.
 
-    >>> keep_held(("Lille", "Lyon", "Nice"), np.array([True, False, True]))
+    >>> keep_held_values(("Lille", "Lyon", "Nice"), np.array([True, False, True]))
     (('Lille', 'Nice'), array([0, 1, 0, 2], dtype=uint8))
     """
     if held.all():
@@ -130,9 +130,9 @@ def recoded(records: CodedRecords, facts: "CodedFacts", new_codes: Sequence[Code
 
 
 def with_held_values(records: CodedRecords) -> CodedRecords:
-    """The records with only those values of open columns that one of them holds (see `keep_held`)."""
+    """The records with only those values of open columns that one of them holds (see `keep_held_values`)."""
     found = [
-        keep_held(values, flag_held(records, column)) if about.is_open else (values, None)
+        keep_held_values(values, flag_held(records, column)) if about.is_open else (values, None)
         for column, (about, values) in enumerate(zip(records.schema.columns, records.values, strict=True))
     ]
     facts = replace(records.facts, values=tuple(values for values, _ in found))

@@ -180,10 +180,10 @@ def sensitivity(cells: tuple[ColumnCells, ...], columns: ColumnNumbers) -> int:
     >>> sensitivity((town, speaks), (0, 1)), sensitivity((town, speaks), (1, 1))
     (3, 3)
     """
-    return most_cells({column: cells[column].most_items for column in columns}, columns)
+    return most_tuples_in_cells({column: cells[column].most_items for column in columns}, columns)
 
 
-def most_cells(items: Mapping[int, int] | Sequence[int], columns: ColumnNumbers) -> int:
+def most_tuples_in_cells(items: Mapping[int, int] | Sequence[int], columns: ColumnNumbers) -> int:
     """The same by the most items of each column."""
     return max(1, math.prod(math.comb(items[column], columns.count(column)) for column in set(columns)))
 

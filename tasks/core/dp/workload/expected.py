@@ -16,7 +16,7 @@ from tasks.core.arrays import ColumnNumbers
 from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import float_up
 from tasks.core.dp.measurement import LengthOne
-from tasks.core.dp.workload.cells import most_cells
+from tasks.core.dp.workload.cells import most_tuples_in_cells
 from tasks.core.dp.workload.limits import chooses_pairs, each_named, most_items_of
 from tasks.core.dp.workload.parameters import WorkloadParameters, budget_of, grid_scale, shares_of_tables
 from tasks.core.fitting.least_squares import Residuals
@@ -104,7 +104,7 @@ def table_scales(
     margins, items = [np.full(size, float(records) / size) for size in sizes], most_items_of(schema)
     parts = shares_of_tables(parameters, tables, margins, charge, float(records))
     for columns, share in zip(tables, parts, strict=True):
-        scales[columns] = grid_scale(most_cells(items, columns), charge * share)
+        scales[columns] = grid_scale(most_tuples_in_cells(items, columns), charge * share)
     return scales
 
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from tasks.core.arrays import ColumnNumbers
 from tasks.core.dp.sampling.noise import LARGEST_SCALE
-from tasks.core.dp.workload.cells import most_cells
+from tasks.core.dp.workload.cells import most_tuples_in_cells
 from tasks.core.dp.workload.choice import most_sets
 from tasks.core.dp.workload.parameters import (
     MOST_TABLES,
@@ -58,7 +58,7 @@ def _worst_longer(longer: LongerSets, sizes: list[int]) -> int:
     if not longer.lengths:
         return 0
     largest = math.prod(sorted(sizes)[-max(longer.lengths) :])
-    return min(longer.most, most_sets(len(sizes), longer)) * min(longer.most_cells, largest)
+    return min(longer.most, most_sets(len(sizes), longer)) * min(longer.most_tuples_in_cells, largest)
 
 
 def worst_case_bytes(parameters: WorkloadParameters, schema: Schema) -> int:
@@ -143,7 +143,7 @@ def _problems_of_longer(longer: LongerSets, width: int) -> Iterator[str]:
         yield f"Longer sets have 3 to {MOST_TABLE_COLUMNS} columns."
     if list(longer.lengths) != sorted(set(longer.lengths)):
         yield "The lengths of longer sets must ascend, each once."
-    if min(longer.most, longer.most_cells, longer.most_candidates) < 1:
+    if min(longer.most, longer.most_tuples_in_cells, longer.most_candidates) < 1:
         yield "Limits of longer sets must be 1 or more."
     if longer.most > MOST_TABLES:
         yield f"Up to {MOST_TABLES} longer sets can be chosen; this asks for {longer.most}."
@@ -211,7 +211,7 @@ def _worst_onces(parameters: WorkloadParameters, schema: Schema) -> tuple[int, i
     """
     caps = most_items_of(schema)
     if parameters.tables is not None:
-        onces = [most_cells(caps, columns) for columns in parameters.tables]
+        onces = [most_tuples_in_cells(caps, columns) for columns in parameters.tables]
         return sum(once**2 for once in onces), max(onces)
     # Of all pairs by sums over columns: (sum w^2)^2 holds each pair of different columns twice.
     squares = [cap**2 for cap in caps]

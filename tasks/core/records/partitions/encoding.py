@@ -19,7 +19,7 @@ from tasks.core.records.coded import (
     CodedFacts,
     CodedRecords,
     flag_held,
-    keep_held,
+    keep_held_values,
     read_coded_records,
     read_dictionary,
     recoded,
@@ -193,7 +193,7 @@ def settle_partitions(
     found: list[tuple[tuple[str, ...], Codes | None]] = []
     for column, values in enumerate(whole.values):
         held = [own for partition in joined if (own := partition.held[column]) is not None]
-        found.append(keep_held(values, np.logical_or.reduce(held)) if held else (values, None))
+        found.append(keep_held_values(values, np.logical_or.reduce(held)) if held else (values, None))
     codes = tuple(of_column for _, of_column in found)
     widths = [max(own.slot_columns.count(column) for own in facts) for column in columns]
     whole = replace(
