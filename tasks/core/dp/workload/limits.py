@@ -58,7 +58,7 @@ def _worst_longer(longer: LongerSets, sizes: list[int]) -> int:
     if not longer.lengths:
         return 0
     largest = math.prod(sorted(sizes)[-max(longer.lengths) :])
-    return min(longer.most, most_sets(len(sizes), longer)) * min(longer.most_tuples_in_cells, largest)
+    return min(longer.most, most_sets(len(sizes), longer)) * min(longer.most_cells, largest)
 
 
 def worst_case_bytes(parameters: WorkloadParameters, schema: Schema) -> int:
@@ -143,7 +143,7 @@ def _problems_of_longer(longer: LongerSets, width: int) -> Iterator[str]:
         yield f"Longer sets have 3 to {MOST_TABLE_COLUMNS} columns."
     if list(longer.lengths) != sorted(set(longer.lengths)):
         yield "The lengths of longer sets must ascend, each once."
-    if min(longer.most, longer.most_tuples_in_cells, longer.most_candidates) < 1:
+    if min(longer.most, longer.most_cells, longer.most_candidates) < 1:
         yield "Limits of longer sets must be 1 or more."
     if longer.most > MOST_TABLES:
         yield f"Up to {MOST_TABLES} longer sets can be chosen; this asks for {longer.most}."
