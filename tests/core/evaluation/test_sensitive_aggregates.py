@@ -119,7 +119,7 @@ def test_true_counts_have_the_lines_of_aggregates(tmp_path_factory, table, lengt
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sensitive_text, "ROWS_A_READ", at_once)
         write_true_counts(marginals, folder / "exact.tsv", ONE_THREAD)
-    write_reportable_tsv(as_aggregates(marginals), folder / "aggregates.tsv", "count")
+    write_reportable_tsv(as_aggregates(marginals), folder / "aggregates.tsv", count_name="count")
     assert (folder / "exact.tsv").read_bytes() == (folder / "aggregates.tsv").read_bytes()
 
 
