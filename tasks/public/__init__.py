@@ -2,5 +2,5 @@
 
 Imports nothing of `tasks.sensitive`, nor of the ledger, nor what can open the table: the linter holds that
 wall. Whatever needs a row or a true count belongs on the other side. Read `publish` first: how files become a
-release, whole or not at all; then `bundles.opening`, where this side begins.
+release, whole or not at all; then `bundles`, where this side begins.
 """
