@@ -21,7 +21,7 @@ import functools
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tasks.core.arrays import Json
@@ -140,17 +140,18 @@ def _link(home: Path, place: Path) -> None:
 def write_index(home: Path) -> None:
     """Write ``INDEX.json`` anew from what is there; no erratum that it names may be gone."""
     _require_kept(home)
-    index = {"dataset": home.name, "releases": [_entry(place) for place in all_releases(home)]}
+    known = _indexed(home)
+    index = {"dataset": home.name, "releases": [_entry(place, known) for place in all_releases(home)]}
     check_released_json(index, RELEASED_KEYS["index"])
     write_whole(home / INDEX, lambda part: write_json(part, index))
 
 
-def _entry(place: Path) -> Json:
+def _entry(place: Path, indexed: Sequence[Json]) -> Json:
     errata = read_errata(place)
     return {
         "release": place.name,
         "vintage": vintage_in_name(place),
-        "released": released_on(place),
+        "released": _release_date(place, indexed),
         "status": status_of(errata),
         "errata": [each.to_json() for each in errata],
     }
@@ -161,7 +162,11 @@ def released_on(place: Path) -> str:
 
     Of one that the index does not know it is the date of the manifest's file, which a copy need not keep.
     """
-    known = {each["release"]: each.get("released") for each in _indexed(place.parent)}
+    return _release_date(place, _indexed(place.parent))
+
+
+def _release_date(place: Path, indexed: Sequence[Json]) -> str:
+    known = {each["release"]: each.get("released") for each in indexed}
     filed = time.gmtime((place / MANIFEST).stat().st_mtime)
     return str(known.get(place.name) or time.strftime("%Y-%m-%d", filed))
 

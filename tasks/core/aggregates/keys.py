@@ -46,6 +46,6 @@ def sort_by_key(keys: AnyIntegers, counts: AnyIntegers, bound: int) -> tuple[Any
         return keys[order], counts[order]
     words = keys.astype(np.int64)
     words <<= bits
-    words |= counts
+    words |= counts.astype(np.int64, copy=False)
     words.sort()
     return (words >> bits).astype(keys.dtype), (words & ((1 << bits) - 1)).astype(counts.dtype)
